@@ -33,6 +33,10 @@ pub struct Headline {
     /// not be shown.
     #[serde(default)]
     pub alone: bool,
+    /// Whether the printed figure below the line is given, such as the rate of the data. The
+    /// figures measured here are divided by it too.
+    #[serde(default)]
+    pub to_given: bool,
     /// Results here with the source's settings.
     pub as_published: Option<FigureSource>,
     /// Results here with one tier for all.
@@ -87,6 +91,18 @@ impl Headline {
         pieces.into_iter().any(|name| name == piece)
     }
 
+    /// Returns the printed figures as they are compared: divided by the numbers of rows if times
+    /// per row are.
+    pub fn compared(&self) -> Option<Printed> {
+        let printed = self.printed?;
+        let (Measure::TimePerRow, Some(of)) = (self.measure, self.scale) else {
+            return Some(printed);
+        };
+        let to = self.to_scale.unwrap_or(of);
+        let (of, to) = (printed.of.divided_by(of), printed.to.divided_by(to));
+        Some(Printed { of, to, ..printed })
+    }
+
     /// Returns its explanation with the evidence: `a commit a row (shown by the counter-run)`.
     pub fn explanation(&self) -> Option<String> {
         let evidence: Vec<String> = self.evidence.iter().map(ToString::to_string).collect();
@@ -101,10 +117,21 @@ pub enum Measure {
     /// Time of the whole phase or of an operation.
     #[default]
     Time,
+    /// Time of the whole phase, divided by the number of rows.
+    TimePerRow,
+    /// Largest resident memory of the engine's processes during the phase in bytes. For an embedded
+    /// engine it is what its process gained since before the engine was opened.
+    Memory,
+    /// Rows that were accepted and not yet committed at most, which a crash would lose.
+    Loss,
     /// CPU time of the server, as a share of one CPU.
     ServerCpu,
     /// CPU time of the client, as a share of one CPU.
     ClientCpu,
+    /// Largest resident memory of the server in a window in bytes.
+    ServerMemory,
+    /// Bytes per second that the server's process read and wrote.
+    ServerIo,
     /// Bits per second between client and server.
     Network,
     /// Growth of the database in bytes from empty, including the warm-up.
@@ -136,6 +163,14 @@ pub enum Figure {
 }
 
 impl Figure {
+    /// Divides it by a number of rows.
+    fn divided_by(self, rows: u64) -> Self {
+        match self {
+            Self::Number(number) => Self::Number(number / rows as f64),
+            Self::Range(ends) => Self::Range(ends.map(|end| end / rows as f64)),
+        }
+    }
+
     /// Returns the least and the greatest, which are equal for a number.
     pub const fn ends(self) -> [f64; 2] {
         match self {
@@ -163,12 +198,35 @@ pub enum Unit {
     /// Thousand bits per second.
     #[serde(rename = "kbit/s")]
     Kilobits,
+    /// 1,024 bytes.
+    #[serde(rename = "kB")]
+    Kilobytes,
+    /// 1,024 bytes per second.
+    #[serde(rename = "kB/s")]
+    KilobytesPerSecond,
     /// Million bytes.
     #[serde(rename = "MB")]
     Megabytes,
     /// 1,048,576 bytes.
     #[serde(rename = "MiB")]
     Mebibytes,
+}
+
+impl Unit {
+    /// Converts a figure to the unit of amounts that are measured: ns (for a rate, of one
+    /// operation), a share of one CPU, bytes or bits, per second or not.
+    pub fn amount(self, figure: f64) -> f64 {
+        match self {
+            Self::Seconds => figure * 1e9,
+            Self::Milliseconds => figure * 1e6,
+            Self::PerSecond => 1e9 / figure,
+            Self::Percent => figure / 100.0,
+            Self::Kilobits => figure * 1e3,
+            Self::Kilobytes | Self::KilobytesPerSecond => figure * 1024.0,
+            Self::Megabytes => figure * 1e6,
+            Self::Mebibytes => figure * f64::from(1 << 20),
+        }
+    }
 }
 
 impl Printed {
@@ -203,7 +261,8 @@ pub struct FigureSource {
     pub to_variant: Option<String>,
     /// Column of the numerator, if the piece has several of the engine: a configuration's name.
     pub column: Option<String>,
-    /// Column of the denominator. Absent: any.
+    /// Column of the denominator. Absent: that of the numerator, or any if the engines or their
+    /// pieces differ.
     pub to_column: Option<String>,
     /// Tier. Absent: that of the piece.
     pub tier: Option<Durability>,

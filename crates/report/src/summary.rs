@@ -30,7 +30,7 @@ use embermark_model::{
 
 pub use column::{Amounts, Column, Quantity};
 pub use computed::compare;
-pub(crate) use computed::kind;
+pub(crate) use computed::{kind, rank};
 pub(crate) use explained::{COUNTS, Source, not_explained};
 pub use explained::{Explanation, explained, explained_columns};
 pub use figure::{Figure, Stop};
@@ -46,6 +46,7 @@ pub(crate) use run_figures::{LOG, WRITE_BEHIND};
 pub use run_figures::{run_figure_columns, run_figures};
 pub use sharing::{Schedule, Sharing};
 pub use shortfall::{Lacking, Shortfall, Shortfalls};
+pub(crate) use usage::above_baseline;
 pub use usage::{Resource, Usage};
 pub use work::Work;
 
@@ -263,10 +264,12 @@ impl Row<'_> {
 
 impl Engine<'_> {
     /// Whether it competes in a tier. References, servers given by their URL, configurations with
-    /// other settings than the tier's, and engines of lower effective durability do not.
+    /// other settings than the tier's, engines of lower effective durability, and engines that
+    /// broke the promise of the tier do not.
     pub fn ranked(&self, tier: Durability) -> bool {
         !self.reference
             && !self.by_url
+            && !self.broken
             && self.own_durability.is_none()
             && self.effective_durability.is_none_or(|effective| effective >= tier)
     }

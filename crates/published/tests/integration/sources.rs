@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use embermark_published::{Evidence, Figure, FigureSource, Headline, Role, Source, all, find};
+use embermark_published::{
+    Evidence, Figure, FigureSource, Headline, Measure, Role, Source, all, find,
+};
 
 #[test]
 fn every_source_is_found_by_its_name() {
@@ -66,7 +68,8 @@ fn a_headline_of_one_engine_compares_it_with_something_else() {
         let said = headline.printed.is_some() != headline.said.is_some();
         assert!(said, "{}: printed, or said, or why not", headline.says);
         for (_, beside) in places(headline) {
-            let other = beside.to_pieces.is_some()
+            let other = headline.to_given
+                || beside.to_pieces.is_some()
                 || beside.to_variant.is_some()
                 || beside.to_column.is_some();
             assert!(other, "{} compares nothing", headline.says);
@@ -87,6 +90,48 @@ fn the_ratio_of_rates_is_that_of_times() {
     let load = ulb.headlines.iter().find(|h| h.phase == "load").unwrap();
     // 3135.635 s against 21.665 s.
     assert!((load.printed.unwrap().ratio().ends()[0] - 144.733).abs() < 1e-3);
+}
+
+#[test]
+fn figures_per_row_are_compared_per_row() {
+    let ulb = find("ulb").unwrap();
+    let read = |h: &&Headline| h.phase == "read" && h.measure == Measure::TimePerRow;
+    let read = ulb.headlines.iter().find(read).unwrap();
+    // 2.461 s of 1,000,000 rows against 0.696 ms of 1,000.
+    let compared = read.compared().unwrap();
+    assert!((compared.of.ends()[0] - 2.461e-6).abs() < 1e-12);
+    assert!((compared.ratio().ends()[0] - 3.536).abs() < 1e-3);
+    // Times of whole phases are compared as they were printed.
+    let load = ulb.headlines.iter().find(|h| h.phase == "load").unwrap();
+    assert_eq!(load.compared().unwrap().of, Figure::Number(3135.635));
+}
+
+#[test]
+fn a_given_figure_is_a_number_that_no_engine_has_measured() {
+    for headline in all().iter().flat_map(|source| &source.headlines).filter(|h| h.to_given) {
+        let given = headline.printed.map(|printed| printed.to);
+        assert!(matches!(given, Some(Figure::Number(_))), "{}", headline.says);
+        assert!(headline.to.is_none() && headline.to_scale.is_none(), "{}", headline.says);
+        assert!(!headline.alone, "{}", headline.says);
+    }
+}
+
+#[test]
+fn every_document_that_a_text_names_is_there() {
+    let mut checked = 0;
+    for source in all() {
+        let reasons = source.verdicts.iter().filter_map(|verdict| verdict.because.as_ref());
+        let texts = reasons.chain(source.ours.values()).chain(&source.missing);
+        for text in texts.chain(&source.contradictions) {
+            let words = text.split(|c: char| c.is_whitespace() || "(),;:".contains(c));
+            for path in words.filter(|word| word.starts_with("docs/")) {
+                let path = path.trim_end_matches('.');
+                assert!(std::fs::exists(format!("../../{path}")).unwrap(), "{text}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 5, "{checked}");
 }
 
 #[test]
@@ -189,6 +234,7 @@ fn every_explanation_names_the_measurement_that_shows_it() {
 fn is_heading(place: &str) -> bool {
     let Some((file, heading)) = place.split_once('#') else { return false };
     let text = std::fs::read_to_string(format!("../../{file}")).unwrap();
-    let headings = text.lines().filter_map(|line| line.strip_prefix("## "));
-    headings.map(|title| title.to_lowercase().replace(' ', "-")).any(|title| title == heading)
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    let titles = headings.map(|line| line.trim_start_matches('#').trim());
+    titles.map(|title| title.to_lowercase().replace(' ', "-")).any(|title| title == heading)
 }

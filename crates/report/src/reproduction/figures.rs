@@ -36,20 +36,22 @@ pub(super) fn table(source: &Source, results: &Results<'_>) -> Option<Grid> {
             let own = figure.scale.map(Scale::Rows);
             all.into_iter().find(|found| own.is_none_or(|own| found.scale == own))
         });
-        let (here, ratio) = match found {
+        let none = |why: &str| [format!("- ({why})"), String::new(), String::new()];
+        let [here, runs, ratio] = match found {
             Ok(Some(found)) => {
                 let amount = found.each_ns.filter(|_| is_rate).unwrap_or(found.amount);
                 let notes = found.notes().join("; ");
                 let notes = if notes.is_empty() { notes } else { format!(" ({notes})") };
-                (format!("{}{notes}", found.shown), format::ratio(amount / printed))
+                let here = format!("{}{notes}", found.shown);
+                [here, found.runs.unwrap_or_default(), format::ratio(amount / printed)]
             }
-            Ok(None) => ("- (not run at this scale)".to_owned(), String::new()),
-            Err(why) => (format!("- ({why})"), String::new()),
+            Ok(None) => none("not run at this scale"),
+            Err(why) => none(&why),
         };
-        Some((label(figure), [shown, here, ratio].map(Text::new).to_vec()))
+        Some((label(figure), [shown, here, runs, ratio].map(Text::new).to_vec()))
     };
     let rows: Vec<_> = published.figures.iter().filter_map(row).collect();
-    let header = ["published", "here as published", "time, here to published"];
+    let header = ["published", "here as published", "its runs", "time, here to published"];
     (!rows.is_empty()).then(|| Grid {
         title: format!("{}: every figure", source.id),
         header: header.map(str::to_owned).to_vec(),

@@ -78,7 +78,7 @@ pub(super) fn rows(source: &Source, results: &Results<'_>) -> Vec<Row> {
         Row {
             label: label(headline),
             boxes: [
-                Some(headline.printed.map_or_else(said, printed)),
+                Some(headline.compared().map_or_else(said, printed)),
                 here(&headline.as_published),
                 here(&headline.equal),
                 here(&headline.counter),
@@ -99,22 +99,24 @@ fn label(headline: &Headline) -> String {
 }
 
 fn printed(printed: Printed) -> Ratio {
-    let of_unit = |figure: f64| match printed.unit {
-        Unit::Seconds => format::duration(figure * 1e9),
-        Unit::Milliseconds => format::duration(figure * 1e6),
+    let show = |figure| figure_text(figure, |figure| unit_text(printed.unit, figure));
+    Ratio {
+        ratio: Some(printed.ratio()),
+        ..Ratio::none(format!("{} / {}", show(printed.of), show(printed.to)))
+    }
+}
+
+/// Formats a printed figure with its unit.
+fn unit_text(unit: Unit, figure: f64) -> String {
+    match unit {
+        Unit::Seconds | Unit::Milliseconds => format::duration(unit.amount(figure)),
         Unit::PerSecond => format::rate(figure),
         Unit::Percent => format!("{} % CPU", format::number(figure)),
         Unit::Kilobits => format!("{} kbit/s", format::number(figure)),
-        Unit::Megabytes => format::bytes(figure * 1e6),
+        Unit::Kilobytes => format!("{} kB", format::number(figure)),
+        Unit::KilobytesPerSecond => format!("{} kB/s", format::number(figure)),
+        Unit::Megabytes => format::bytes(unit.amount(figure)),
         Unit::Mebibytes => format!("{} MiB", format::number(figure)),
-    };
-    Ratio {
-        ratio: Some(printed.ratio()),
-        ..Ratio::none(format!(
-            "{} / {}",
-            figure_text(printed.of, of_unit),
-            figure_text(printed.to, of_unit)
-        ))
     }
 }
 
@@ -143,10 +145,12 @@ fn measured_here(
         phase: beside.phase.as_deref().unwrap_or(&headline.phase),
         measure: headline.measure,
     };
+    // Two columns of an engine differ in more than the headline says.
+    let is_one_engine = headline.to.is_none() && beside.to_pieces.is_none();
     let below = FigureQuery {
         pieces: beside.to_pieces.as_ref().unwrap_or(&beside.pieces),
         engine: headline.to.as_deref().unwrap_or(above.engine),
-        column: beside.to_column.as_deref(),
+        column: beside.to_column.as_deref().or(above.column.filter(|_| is_one_engine)),
         variant: beside.to_variant.as_deref().or(beside.variant.as_deref()),
         phase: beside.to_phase.as_deref().unwrap_or(above.phase),
         ..above
@@ -156,15 +160,20 @@ fn measured_here(
         Some(text::unique(said).join("; ")).filter(|what| !what.is_empty())
     };
     let none = |why: String| Ratio { what: what(&[]), ..Ratio::none(why) };
-    if headline.alone {
+    let given = headline.printed.filter(|_| headline.to_given);
+    if headline.alone || given.is_some() {
         let is_wanted = |found: &FoundFigure| {
             headline.scale.is_none_or(|rows| found.scale == Scale::Rows(rows))
         };
         let all = results.find(&above).map(|all| all.into_iter().filter(is_wanted));
         return match all.map(|all| all.max_by_key(|found| found.scale)) {
             Ok(Some(found)) => {
-                let (of, what) = (single(headline, &found), what(&[&found.notes()]));
-                Ratio { of, is_measured: true, ours: found.ours, what, ratio: None }
+                let what = what(&[&found.notes()]);
+                let (ratio, of) = match given {
+                    Some(given) => to_given(&found, given),
+                    None => (None, single(headline, &found)),
+                };
+                Ratio { of, is_measured: true, ours: found.ours, what, ratio }
             }
             Ok(None) => none("not run".to_owned()),
             Err(why) => none(why),
@@ -198,6 +207,13 @@ fn single(headline: &Headline, found: &FoundFigure) -> String {
     let each = found.each_ns.filter(|each| headline.printed.is_none() && *each < found.amount);
     let each = each.map(|each| format!(", {} each", format::duration(each)));
     format!("{}{}", found.shown, each.unwrap_or_default())
+}
+
+/// Divides a figure by the given one of the source, and formats both.
+fn to_given(found: &FoundFigure, given: Printed) -> (Option<Figure>, String) {
+    let [to, _] = given.to.ends();
+    let ratio = Figure::Number(found.amount / given.unit.amount(to));
+    (Some(ratio), format!("{} / {}", found.shown, unit_text(given.unit, to)))
 }
 
 /// Returns the two figures at the source's scale, or else at the largest scale that both have.

@@ -1,9 +1,10 @@
 //! Looks up figures in the results that repeat published comparisons.
 
-use embermark_model::result::{Cell, Observed, PhaseResult, ResultFile, Run, Trial};
+use embermark_model::result::{Cell, PhaseResult, ResultFile, Trial};
 use embermark_model::{Durability, Scale, Status, StorageName};
-use embermark_published::{Measure, Piece, Role, Source, Statistic, find};
+use embermark_published::{Measure, Piece, Role, Source, find};
 
+use super::amounts;
 use crate::{format, text};
 
 /// Share of the CPUs that other programs may take without a remark at a figure. A run warns above
@@ -46,6 +47,8 @@ pub(super) struct FoundFigure {
     pub shown: String,
     /// ns per operation, if the amount is a time.
     pub each_ns: Option<f64>,
+    /// The shortest and the longest of its runs, and how many there were, if the amount is a time.
+    pub runs: Option<String>,
     /// Letters of the remarks on what its piece does differently from the source.
     pub ours: Vec<String>,
     /// Differences from the published run that its piece does not name.
@@ -214,92 +217,45 @@ impl FigureQuery<'_> {
         repeated: &RepeatedResult<'_>,
         cell: &Cell,
     ) -> Result<FoundFigure, String> {
-        let phases = || cell.trials.iter().filter_map(|trial| self.phase_of(trial));
-        let bad = phases().find(|phase| !phase.status.has_figures());
+        let parts = || cell.trials.iter().filter_map(|trial| Some((trial, self.phase_of(trial)?)));
+        let bad = parts().map(|(_, phase)| phase).find(|phase| !phase.status.has_figures());
         let ended = bad.map(|phase| (phase.status, phase.reason.as_deref()));
         if let Some((status, reason)) =
             ended.or(cell.trials.is_empty().then_some((cell.status, cell.reason.as_deref())))
         {
             return Err(because(status, reason));
         }
-        let phases: Vec<&PhaseResult> = phases().collect();
+        let phases: Vec<&PhaseResult> = parts().map(|(_, phase)| phase).collect();
         let ops = phases.iter().map(|phase| phase.ops).max().filter(|ops| *ops > 0).unwrap_or(1);
+        let time = || amounts::time(&phases, ops, self.source.statistic);
         let (amount, shown) = match self.measure {
-            Measure::Time => time(&phases, ops, self.source.statistic),
+            Measure::Time => time(),
+            Measure::TimePerRow => time().and_then(|(ns, _)| {
+                let Scale::Rows(rows) = cell.id.scale else { return None };
+                let each = ns / rows as f64;
+                Some((each, format::duration(each)))
+            }),
+            Measure::Memory => amounts::memory(parts()),
+            Measure::Loss => amounts::loss(&phases),
             Measure::Size => cell
                 .disk()
                 .map(|disk| disk.allocated_bytes as f64)
                 .map(|bytes| (bytes, format::bytes(bytes))),
-            of_window => window(&phases, of_window),
+            of_window => amounts::window(&phases, of_window),
         }
         .ok_or("not measured")?;
-        let each_ns = (self.measure == Measure::Time).then_some(amount / ops as f64);
+        let is_time = self.measure == Measure::Time;
+        let each_ns = is_time.then_some(amount / ops as f64);
+        let runs = is_time.then(|| amounts::runs(&phases)).flatten();
         let (ours, deviations) = (piece.ours.clone(), repeated.deviations.clone());
         // Other programs do not change a size.
         let busy = (self.measure != Measure::Size).then(|| busy(repeated.file, cell)).flatten();
-        Ok(FoundFigure { scale: cell.id.scale, amount, shown, each_ns, ours, deviations, busy })
+        let scale = cell.id.scale;
+        Ok(FoundFigure { scale, amount, shown, each_ns, runs, ours, deviations, busy })
     }
 }
 
 fn because(status: Status, reason: Option<&str>) -> String {
     let reason = reason.map(|reason| format!(": {}", text::clipped(reason, 60)));
     format!("{status}{}", reason.unwrap_or_default())
-}
-
-/// Returns the source's statistic over the counted runs in ns, and its text. It is the time of the
-/// whole phase, or of one operation if the runs last a fixed time. If a run was stopped early, the
-/// whole phase is extrapolated from the rates.
-fn time(phases: &[&PhaseResult], ops: u64, statistic: Statistic) -> Option<(f64, String)> {
-    let runs = || phases.iter().flat_map(|phase| &phase.runs).filter(|run| !run.discarded);
-    let is_closed_loop = phases.iter().all(|phase| phase.ops == 0);
-    let is_capped = runs().any(|run| run.capped);
-    let rates = || runs().filter_map(Run::ops_per_second).filter(|rate| *rate > 0.0);
-    if is_closed_loop {
-        // The mean of the rates, because the source prints rates.
-        let rate = statistic.compute(rates().collect())?;
-        return Some((1e9 / rate, format::rate(rate)));
-    }
-    if is_capped {
-        let ns = statistic.compute(rates().map(|rate| 1e9 / rate).collect())?;
-        return Some((ns * ops as f64, format!("{} a row, not all of them", format::duration(ns))));
-    }
-    let ns = statistic.compute(runs().map(|run| run.elapsed_ns as f64).collect())?;
-    Some((ns, format::duration(ns)))
-}
-
-/// Returns the mean of a resource over the observed windows, and its text.
-fn window(phases: &[&PhaseResult], measure: Measure) -> Option<(f64, String)> {
-    let seen = phases.iter().flat_map(|phase| &phase.runs).filter_map(|run| run.observed.as_ref());
-    let seen: Vec<&Observed> = seen.collect();
-    let mean = |of: &dyn Fn(&Observed) -> Option<f64>| {
-        Statistic::Mean.compute(seen.iter().map(|seen| of(seen)).collect::<Option<Vec<f64>>>()?)
-    };
-    let share = |seen: &Observed, roles: &[&str]| {
-        let cpu =
-            seen.processes.iter().find(|(role, _)| roles.contains(&role.as_str()))?.1.cpu_ns?;
-        Some(cpu as f64 / seen.window_ns as f64)
-    };
-    match measure {
-        Measure::ServerCpu => {
-            let cpu = mean(&|seen| share(seen, &["server"]))?;
-            Some((cpu, format!("{} % CPU", format::number(cpu * 100.0))))
-        }
-        Measure::ClientCpu => {
-            let cpu = mean(&|seen| share(seen, &["reader", "writer"]))?;
-            Some((cpu, format!("{} % CPU", format::number(cpu * 100.0))))
-        }
-        Measure::Network => {
-            let bits =
-                mean(&|seen| Some(seen.network_bytes? as f64 * 8e9 / seen.window_ns as f64))?;
-            Some((bits, format!("{} kbit/s", format::number(bits / 1e3))))
-        }
-        Measure::Disk => {
-            // A ratio needs bytes: a server may have written nothing yet. The unit is that of du,
-            // as in the source's table.
-            let bytes = mean(&|seen| Some(seen.disk.as_ref()?.growth() as f64))?;
-            let mebibytes = bytes / f64::from(1 << 20);
-            (bytes > 0.0).then(|| (bytes, format!("{} MiB", format::number(mebibytes))))
-        }
-        Measure::Time | Measure::Size => None,
-    }
 }

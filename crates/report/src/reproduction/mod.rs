@@ -1,6 +1,7 @@
 //! Published comparisons and the measurements here, headline by headline. The measurements are
 //! results of the pieces that repeat them ([`embermark_published`]).
 
+mod amounts;
 mod figures;
 mod headlines;
 mod lookup;
@@ -71,7 +72,8 @@ A *counter-run* does one thing otherwise than the source, which it names. *From 
 disk or an imitated card, as named: it does not measure that device. \
 A letter at a figure refers to a difference from the source, listed below the table. If other programs took more than 15 % of the CPUs \
 meanwhile, the figure has their share. \
-Where the source's scale was not run the largest one that was is named.
+Where the source's scale was not run the largest one that was is named. \
+*Its runs* are the shortest and the longest of those that were counted.
 ";
 
 /// Returns the cost of keeping up with a machine, in the tables of a source that has such tables.

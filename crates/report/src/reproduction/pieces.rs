@@ -4,6 +4,7 @@ use embermark_model::result::{Cell, Manifest, ResultFile};
 use embermark_published::{Piece, Source};
 
 use super::lookup::{Results, window_of};
+use crate::cost;
 use crate::grid::{Grid, Text};
 use crate::statistics::total;
 use crate::{format, text};
@@ -32,22 +33,23 @@ pub(super) fn table(source: &Source, results: &Results<'_>) -> Grid {
     }
 }
 
-/// Lists the scales, `1k, 10k`, and the windows, which may differ from those of the piece.
+/// Lists the scales, `1k, 10k`, or the samples that were written in place of a scale. Then the
+/// windows, which may differ from those of the piece.
 fn scales(files: &[&ResultFile]) -> String {
+    let samples = text::unique(files.iter().filter_map(|file| cost::samples(&file.plan)));
     let mut scales: Vec<_> =
         files.iter().flat_map(|file| file.cells.iter().map(|cell| cell.id.scale)).collect();
     scales.sort_unstable();
     scales.dedup();
-    match scales.as_slice() {
-        [] => "not run".to_owned(),
-        scales => {
-            let scales = scales.iter().map(ToString::to_string);
-            scales
-                .chain(text::unique(files.iter().filter_map(|file| window_of(file))))
-                .collect::<Vec<_>>()
-                .join(", ")
-        }
+    let sizes: Vec<String> = match samples.is_empty() {
+        true => scales.iter().map(ToString::to_string).collect(),
+        false => samples.iter().map(|samples| format::counted(*samples, "sample")).collect(),
+    };
+    if sizes.is_empty() {
+        return "not run".to_owned();
     }
+    let windows = text::unique(files.iter().filter_map(|file| window_of(file)));
+    sizes.into_iter().chain(windows).collect::<Vec<_>>().join(", ")
 }
 
 /// Lists the engines with the versions that ran. A client in another language has what it reports

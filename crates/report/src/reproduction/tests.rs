@@ -1,7 +1,8 @@
+use std::collections::BTreeSet;
 use std::slice;
 
 use embermark_model::plan::Repeats;
-use embermark_model::result::{BackgroundCpu, ResultFile};
+use embermark_model::result::{BackgroundCpu, Observed, Resources, ResultFile, WriteBehind};
 use embermark_model::{Configuration, Durability, Scale};
 use embermark_published::find;
 
@@ -75,11 +76,12 @@ fn a_ratio_is_of_the_sources_statistic_without_the_discarded_run() {
     assert!(load.contains("at equal durability   -        not run"), "{load}");
     let (measured, open) = text.split_once("\n\nno answer yet for ").unwrap();
     assert!(!measured.contains("read: DuckDB"), "nothing was measured for it:\n{text}");
-    assert!(open.starts_with("19 of 26 headlines, as published:\n"), "{text}");
+    assert!(open.starts_with("34 of 41 headlines, as published:\n"), "{text}");
     assert!(open.contains("\n  read: DuckDB to PostgreSQL, 1M: not run\n"), "{text}");
     // One of the four headlines of a conclusion does not decide it.
     let markdown = markdown(&results);
     assert!(markdown.contains("| the same in 1 of 1, 3 undecided |"), "{markdown}");
+    assert!(markdown.contains("| 200 s | 100-300 s, 3 runs | 0.0638x |"), "{markdown}");
 }
 
 #[test]
@@ -127,6 +129,91 @@ fn a_ratio_of_one_engine_is_of_two_scales_or_two_variants() {
     let variants = headline(&text, "insert and count: SQLite a commit a row");
     assert!(variants.contains("18.0x    9.00 s / 500 ms"), "{variants}");
     assert!(variants.contains("not measured there"), "{variants}");
+}
+
+#[test]
+fn both_figures_of_one_engine_in_one_piece_are_of_the_same_column() {
+    let equal = result(
+        "harperdb",
+        "equal",
+        &[
+            ("sqlite", "commit-each", "insert_count", 1_000, &[0.0, 1.0]),
+            ("sqlite-node-sqlite3", "commit-each", "insert_count", 1_000, &[0.0, 4.0]),
+            ("sqlite-node-sqlite3", "commit-each", "insert_count", 5_000, &[0.0, 20.0]),
+        ],
+    );
+    let text = text(&[equal], 100);
+    let scales = headline(&text, "insert and count: SQLite at 5,000 rows");
+    assert!(scales.contains("5.00x    20.0 s / 4.00 s"), "{scales}");
+}
+
+#[test]
+fn a_time_per_row_is_of_the_rows_of_each_scale() {
+    let berkeley = result(
+        "ulb",
+        "berkeleydb",
+        &[
+            ("berkeleydb", "one-transaction", "read", 1_000, &[9.0, 0.001]),
+            ("berkeleydb", "one-transaction", "read", 1_000_000, &[9.0, 4.0]),
+        ],
+    );
+    let text = text(&[berkeley], 100);
+    let read = headline(&text, "read: Berkeley DB's time per row at 1,000,000 rows to 1,000");
+    assert!(read.contains("3.54x    2.46 µs / 696 ns"), "{read}");
+    assert!(read.contains("4.00x    4.00 µs / 1.00 µs"), "{read}");
+}
+
+#[test]
+fn a_figure_is_divided_by_what_the_source_gives() {
+    let cell = ("mariadb", "bulk-published", "read_bulk", 1_200_000, &[0.0, 30.0][..]);
+    let mut read = result("highfreq", "read", &[cell]);
+    let server = Resources {
+        read_bytes: Some(30 * 40 * 1024),
+        written_bytes: Some(30 * 4 * 1024),
+        ..Resources::default()
+    };
+    read.cells[0].trials[0].phases[0].runs[1].observed = Some(Observed {
+        window_ns: 30_000_000_000,
+        processes: [("server".to_owned(), server)].into(),
+        ..Observed::default()
+    });
+    let text = text(&[read], 100);
+    let io = headline(&text, "disk I/O while cycles are read, MariaDB bulk");
+    assert!(io.contains("0.236x   5.20 kB/s / 22.0 kB/s"), "{io}");
+    assert!(io.contains("2.00x    44.0 kB/s / 22.0 kB/s"), "{io}");
+}
+
+#[test]
+fn memory_is_without_what_embermark_had_before_but_all_of_a_server() {
+    let cell = |engine: &'static str, variant: &'static str| {
+        let cell = (engine, variant, "full_profile", 100_000, &[0.0, 1.0][..]);
+        result("ulb", engine, &[cell])
+    };
+    let mut files = [cell("duckdb", "commit-each"), cell("postgres", "one-transaction")];
+    for (file, peak_bytes) in files.iter_mut().zip([120_000_000, 150_000_000]) {
+        let trial = &mut file.cells[0].trials[0];
+        trial.baseline_bytes = Some(20_000_000);
+        let run = &mut trial.phases[0].runs[1];
+        run.engine.peak_bytes = Some(peak_bytes);
+        run.client = None;
+    }
+    files[1].cells[0].trials[0].phases[0].runs[1].client = Some(Resources::default());
+    let text = text(&files, 100);
+    let memory = headline(&text, "memory in full_profile: PostgreSQL to DuckDB");
+    assert!(memory.contains("1.50x    at 100k: 150 MB / 100 MB"), "{memory}");
+}
+
+#[test]
+fn what_a_crash_would_lose_is_that_of_the_worst_run() {
+    let cell = ("duckdb", "offthread", "insert_offthread", 640_000, &[0.0, 6.4, 6.4][..]);
+    let mut file = result("marending", "duckdb", &[cell]);
+    for (run, (loss_rows, loss_ns)) in [(1, (1_500, 20_000_000)), (2, (900, 9_000_000))] {
+        let buffer = WriteBehind { loss_rows, loss_ns, ..WriteBehind::default() };
+        file.cells[0].trials[0].phases[0].runs[run].write_behind = Some(buffer);
+    }
+    let text = text(&[file], 100);
+    let lost = headline(&text, "what a crash would lose at most of the buffer");
+    assert!(lost.contains("-        1,500 rows, up to 20.0 ms old [b c d]"), "{lost}");
 }
 
 #[test]
@@ -233,6 +320,60 @@ fn a_conclusion_that_is_not_the_same_here_says_why_and_one_that_is_at_most_what_
     }
 }
 
+/// Returns the figures of a text that have a unit: `0.51x`, `1.18 s`.
+fn figures_in(text: &str) -> BTreeSet<String> {
+    const UNITS: [&str; 9] = ["ns", "µs", "ms", "s", "%", "kB", "MB", "kB/s", "kbit/s"];
+    let is_number = |word: &str| {
+        let is_part = |c: char| c.is_ascii_digit() || ",.".contains(c);
+        word.starts_with(|c: char| c.is_ascii_digit()) && word.chars().all(is_part)
+    };
+    let words = text.split(|c: char| c.is_whitespace() || "()[];:".contains(c));
+    let words = words.map(|word| word.trim_end_matches(|c: char| ",.".contains(c)));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let is_ratio = |word: &&&str| word.strip_suffix('x').is_some_and(is_number);
+    let ratios = words.iter().filter(is_ratio).map(|word| (*word).to_owned());
+    let is_amount = |pair: &&[&str]| is_number(pair[0]) && UNITS.contains(&pair[1]);
+    let amounts = words.windows(2).filter(is_amount).map(|pair| pair.join(" "));
+    ratios.chain(amounts).collect()
+}
+
+#[test]
+fn figures_of_a_text_are_found() {
+    let found =
+        figures_in("as published 0.51x (1.18 s, at 100,000 rows: 3 % CPU); 15 minutes, 64 MiB.");
+    assert_eq!(found.iter().collect::<Vec<_>>(), ["0.51x", "1.18 s", "3 %"]);
+}
+
+#[test]
+fn a_figure_in_a_reason_or_an_explanation_is_that_of_a_headline() {
+    let results = kept();
+    let found = Results::new(&results);
+    let mut checked = 0;
+    for source in all() {
+        let rows = headlines::rows(source, &found);
+        let ratios = rows.iter().flat_map(|row| row.boxes.iter().flatten());
+        let shown: BTreeSet<String> = ratios
+            .flat_map(|ratio| {
+                figures_in(&format!("{} {}", ratio.ratio_text().unwrap_or_default(), ratio.of))
+            })
+            .collect();
+        let because = source.verdicts.iter().filter_map(|verdict| verdict.because.as_deref());
+        let explained = source.headlines.iter().filter_map(|of| of.explained.as_deref());
+        let beside = source
+            .headlines
+            .iter()
+            .flat_map(|of| [&of.as_published, &of.equal, &of.counter, &of.client, &of.emulated]);
+        let what = beside.flatten().filter_map(|beside| beside.what.as_deref());
+        for text in because.chain(explained).chain(what) {
+            for figure in figures_in(text) {
+                assert!(shown.contains(&figure), "{}: {figure} in '{text}'", source.id);
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 0, "no text has a figure");
+}
+
 #[test]
 fn a_server_that_had_written_nothing_has_no_score() {
     let text = markdown(&kept());
@@ -254,4 +395,6 @@ fn the_title_of_a_table_of_the_source_has_the_samples_that_were_written() {
         );
         assert!(text.contains(&title), "no '{title}'");
     }
+    let repeats = &text[text.find("highfreq: what repeats it").unwrap()..];
+    assert!(repeats.contains("| 40,000 samples, a window of 30.0 s after 10.0 s |"), "{repeats}");
 }

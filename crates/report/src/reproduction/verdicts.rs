@@ -55,8 +55,9 @@ pub(super) fn table(source: &Source, rows: &[Row]) -> Grid {
 pub(super) fn answer(source: &Source, verdict: &Verdict, rows: &[Row]) -> Answer {
     let decides = |says: &String| {
         let place = source.headlines.iter().position(|headline| headline.says == *says)?;
-        // A headline in words means that the first engine takes longer.
-        let there = source.headlines[place].printed.map_or([f64::MAX; 2], |of| of.ratio().ends());
+        // A headline in words means that the first engine takes more.
+        let printed = source.headlines[place].compared();
+        let there = printed.map_or([f64::MAX; 2], |printed| printed.ratio().ends());
         let here = rows[place].as_published()?;
         let is_greater = there.map(|there| there > 1.0);
         (is_greater[0] == is_greater[1]).then_some(is_greater[0] == (here > 1.0))

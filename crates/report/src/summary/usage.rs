@@ -97,6 +97,20 @@ impl Resource {
         matches!(self, Self::Disk | Self::BackgroundCpu | Self::Opening)
     }
 
+    /// Whether it is summed over the phases, so that less work uses less of it.
+    const fn is_sum(self) -> bool {
+        matches!(
+            self,
+            Self::Cpu
+                | Self::ClientCpu
+                | Self::AllCpu
+                | Self::Read
+                | Self::Written
+                | Self::Flushes
+                | Self::Energy
+        )
+    }
+
     /// Whether it is counted in a separate trial: once, and without an error.
     pub const fn is_counted(self) -> bool {
         matches!(self, Self::Written | Self::Flushes | Self::Disk)
@@ -191,6 +205,12 @@ impl Usage {
         self.amounts.get(resource.column().key)
     }
 
+    /// Returns the amount of a resource that can be compared with that of other engines. The sums
+    /// of an engine that did less than the whole work cannot.
+    pub fn comparable(&self, resource: Resource) -> Option<f64> {
+        self.get(resource).filter(|_| !(self.incomplete && resource.is_sum()))
+    }
+
     /// Whether a resource of the engine was measured.
     pub fn is_measured(&self) -> bool {
         let of_others = |resource: &Resource| *resource == Resource::BackgroundCpu;
@@ -264,7 +284,7 @@ fn share(background: &BackgroundCpu) -> Option<f64> {
 
 /// Subtracts the worker's size before opening. A run with its own client has its engine in another
 /// process, so nothing is subtracted.
-fn above_baseline(trial: &Trial, run: &Run, bytes: Option<u64>) -> Option<u64> {
+pub(crate) fn above_baseline(trial: &Trial, run: &Run, bytes: Option<u64>) -> Option<u64> {
     let baseline = if run.client.is_some() { 0 } else { trial.baseline_bytes.unwrap_or(0) };
     bytes.map(|bytes| bytes.saturating_sub(baseline))
 }
