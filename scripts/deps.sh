@@ -674,8 +674,8 @@ crate_source() {
 
 # sqlite_fork ID TITLE FOLDER SOURCE WORD…: compiles the library of a fork of SQLite from its
 # amalgamation SOURCE, with additional compiler arguments. The options are those with which embermark's
-# own SQLite is compiled: all that build.rs of libsqlite3-sys 0.39.1 has for Linux. Reports a failure only
-# if its name was given.
+# own SQLite is compiled: all that build.rs of libsqlite3-sys 0.39.1 has for Linux, and .cargo/config.toml.
+# Reports a failure only if its name was given.
 sqlite_fork() {
     id=$1 title=$2 folder=$3 source=$4 library=libembermark_$1.so
     shift 4
@@ -684,7 +684,7 @@ sqlite_fork() {
         -DSQLITE_ENABLE_COLUMN_METADATA -DSQLITE_ENABLE_DBSTAT_VTAB -DSQLITE_ENABLE_FTS3 \
         -DSQLITE_ENABLE_FTS3_PARENTHESIS -DSQLITE_ENABLE_FTS5 -DSQLITE_ENABLE_JSON1 \
         -DSQLITE_ENABLE_LOAD_EXTENSION=1 -DSQLITE_ENABLE_RTREE -DSQLITE_ENABLE_STAT4 -DSQLITE_SOUNDEX \
-        -DSQLITE_THREADSAFE=1 -DSQLITE_USE_URI -DHAVE_USLEEP=1 -DHAVE_ISNAN -DHAVE_LOCALTIME_R \
+        -DSQLITE_THREADSAFE=1 -DSQLITE_USE_URI -DHAVE_USLEEP=1 -DHAVE_ISNAN -DHAVE_LOCALTIME_R -DHAVE_FDATASYNC=1 \
         -I "${source%/*}" -I crates/abi/include -o "$folder/$library.new" on-request/sqlite-forks/fork.c \
         "$source" "$@" -lm -lpthread -ldl || return 1
     mv "$folder/$library.new" "$folder/$library"

@@ -41,6 +41,8 @@ fn a_device_that_fails_is_a_line_and_a_second_run_does_only_what_is_missing() {
     let Some(mut devices) = Device::all(&sandbox, &names) else { return };
     let fake = sandbox.path("fake");
     write_program(&fake, "uname", "echo vax");
+    // As a login prints where the user's shell has something to say.
+    write_program(&fake, "mkdir", "echo 'You have mail.' >&2; exec /bin/mkdir \"$@\"");
     let full = "embermark_space_mb=1000000000";
     let lines: Vec<String> = devices
         .iter()

@@ -84,10 +84,13 @@ impl Device {
             of("host"),
             of("key.pub"),
         );
+        // With this level, Debian's bash does not read the user's `.bashrc` at each login.
+        config += "SetEnv SHLVL=1";
         if let Some(path) = path {
             // Writing to a String cannot fail.
-            let _ = writeln!(config, "SetEnv PATH={}:/usr/bin:/bin", path.display());
+            let _ = write!(config, " PATH={}:/usr/bin:/bin", path.display());
         }
+        config.push('\n');
         let file = self.folder.join("config");
         fs::write(&file, config).unwrap();
         // A server that runs as root drops its privileges there.
