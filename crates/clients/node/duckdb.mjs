@@ -11,7 +11,7 @@ export const isAsync = true;
 
 export const version = (of) => `@duckdb/node-api ${of("@duckdb/node-api")}, DuckDB ${duckdb()}`;
 
-export async function open({ file, settings, set, attach, version }) {
+export async function open({ file, settings, set, attach, point, analytic, version }) {
   if (major(duckdb()) < major(version)) {
     throw new Unsupported(`the package's DuckDB ${duckdb()} does not open what DuckDB ${version} writes: give embermark the older \
 library too (docs/clients.md)`);
@@ -20,8 +20,6 @@ library too (docs/clients.md)`);
   const own = await instance.connect();
   if (attach) await own.run(`ATTACH '${file.replaceAll("'", "''")}' AS embermark (${attach}); USE embermark`);
   for (const [name, value] of Object.entries(JSON.parse(set))) await own.run(`SET ${name} = '${value}'`);
-  const named = [...Object.keys(JSON.parse(settings)), ...Object.keys(JSON.parse(set))];
-  const hasThreads = named.some((name) => ["threads", "worker_threads"].includes(name.toLowerCase()));
 
   const transaction = async (writes, work) => {
     await own.run("BEGIN");
@@ -50,10 +48,9 @@ library too (docs/clients.md)`);
       return Object.fromEntries(reader.getRowsJS().filter(([name]) => names.includes(name)));
     },
 
-    // A short statement runs fastest on one thread, because no work is handed over. A long one runs fastest on all.
-    // A configuration may have set the number.
     expect: async (kind) => {
-      if (!hasThreads) await own.run(kind === "point" ? "SET threads = 1" : "RESET threads");
+      const statement = { point, analytic }[kind];
+      if (statement) await own.run(statement);
     },
 
     transaction,

@@ -27,21 +27,17 @@ class Database:
             self.own.execute(f"ATTACH '{file}' AS embermark ({connection['attach']}); USE embermark")
         else:
             self.own = duckdb.connect(connection["file"], config=settings)
-        more = json.loads(connection["set"])
-        for name, value in more.items():
+        for name, value in json.loads(connection["set"]).items():
             self.own.execute(f"SET {name} = '{value}'")
-        self.has_threads = any(name.lower() in ("threads", "worker_threads") for name in [*settings, *more])
+        self.connection = connection
 
     def settings(self, names):
         found = self.own.execute("SELECT name, value FROM duckdb_settings()").fetchall()
         return {name: value for name, value in found if name in names}
 
     def expect(self, kind):
-        # A short statement runs fastest on one thread, because no work is handed over. A long one runs fastest on all.
-        # A configuration may have set the number.
-        if self.has_threads:
-            return
-        self.own.execute("SET threads = 1" if kind == "point" else "RESET threads")
+        if self.connection[kind]:
+            self.own.execute(self.connection[kind])
 
     def begin(self, writes):
         self.own.begin()

@@ -234,7 +234,8 @@ pub trait Operations {
     }
 
     /// Visits the pairs whose bytes in the table's index number `index` lie in a range, in the
-    /// order of those bytes. A bound may be shorter than the index.
+    /// ascending order of those bytes, whatever the range's direction. A bound may be shorter than
+    /// the index.
     ///
     /// # Errors
     /// The engine's error, or unsupported if the store keeps no indexes.

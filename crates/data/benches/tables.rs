@@ -93,7 +93,7 @@ fn read(criterion: &mut Criterion) {
     columns.splice(0..0, [column("ts", MICROS, false, None), column("sensor", U16, false, None)]);
     let create = |name: &str| File::create(folder.path().join(name)).expect("a file");
     export::to_csv(&readings, create("r.csv")).expect("a file");
-    export::to_parquet(&readings, create("r.parquet")).expect("a file");
+    export::to_parquet(&readings, &folder.path().join("r.parquet")).expect("a file");
     for (name, file) in [("csv-six-columns-dates", "r.csv"), ("parquet-six-columns", "r.parquet")] {
         cases.push((name, table(columns.clone(), &[1, 0], RowsFrom::File(Box::new(file.into())))));
     }

@@ -173,6 +173,22 @@ pub enum DataError {
         /// Each such field, the nearest name and all names.
         unknown: Vec<UnknownName>,
     },
+    /// Delimited text that does not have the delimiter given for it.
+    #[error(
+        "{path}: the given {option} = {delimiter:?} is not between its names, which are one field, {only:?}: \
+         correct the option, or leave it out",
+        path = .path.display()
+    )]
+    NoDelimiter {
+        /// The file.
+        path: PathBuf,
+        /// The reader's option.
+        option: String,
+        /// Its value.
+        delimiter: String,
+        /// The only field.
+        only: String,
+    },
     /// A column of a generated table whose values cannot be generated.
     #[error(
         "table {table}, column {column}: its values cannot be generated: {why}: correct its 'make' or its type"

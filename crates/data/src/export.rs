@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::Write;
+use std::path::Path;
 
 use embermark_model::Reading;
 use jiff::Timestamp;
@@ -39,8 +40,9 @@ fn csv<W: Write>(readings: &[Reading], writer: W) -> Result<(), Failure> {
 /// `temperature`, `humidity`, `light`, `voltage` as DOUBLE. DuckDB makes it.
 ///
 /// # Errors
-/// [`DataError::Export`] if DuckDB or `out` fails, or a time is outside the years -9999 to 9999.
-pub fn to_parquet<W: Write>(readings: &[Reading], out: W) -> Result<(), DataError> {
+/// [`DataError::Export`] if DuckDB fails, `out` cannot be written, or a time is outside the years
+/// -9999 to 9999.
+pub fn to_parquet(readings: &[Reading], out: &Path) -> Result<(), DataError> {
     let of_values = Reading::COLUMNS.map(|name| (name.to_owned(), "DOUBLE"));
     let mut columns = vec![("ts".to_owned(), "TIMESTAMPTZ"), ("sensor".to_owned(), "INTEGER")];
     columns.extend(of_values);

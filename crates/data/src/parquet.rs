@@ -1,7 +1,8 @@
 //! Writes Parquet. DuckDB, which also reads files of rows, converts CSV to it.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
+use std::path::{Path, PathBuf};
 
 use embermark_libraries::duckdb::connection::Connection;
 use embermark_libraries::duckdb::library::LIBRARY;
@@ -21,35 +22,32 @@ const GROUP: usize = 1 << 20;
 /// Least rows of a row group: one vector of DuckDB.
 const LEAST_ROWS: usize = 2_048;
 
-/// A writer of Parquet, compressed with Snappy. Every column is optional. The rows are CSV in the
-/// system's temporary folder until [`finish`](Self::finish) converts them.
-pub struct ParquetWriter<W> {
+/// A writer of Parquet, compressed with Snappy. Every column is optional. The rows are CSV beside
+/// the output until [`finish`](Self::finish) converts them.
+pub struct ParquetWriter {
     folder: TempDir,
     rows: csv::Writer<File>,
     columns: Vec<(String, &'static str)>,
-    out: W,
+    out: PathBuf,
 }
 
-impl<W: Write> ParquetWriter<W> {
-    /// Begins a file with these columns, each with its type in DuckDB's SQL, such as `BIGINT`.
+impl ParquetWriter {
+    /// Begins a file with these columns, each with its type in DuckDB's SQL, such as `BIGINT`. An
+    /// existing file is replaced when the rows are converted.
     ///
     /// # Errors
-    /// [`DataError::Export`] if the temporary file cannot be made.
-    pub fn new(columns: Vec<(String, &'static str)>, out: W) -> Result<Self, DataError> {
-        let begin = || {
-            let folder = tempfile::tempdir()?;
-            let rows = File::create(folder.path().join("rows.csv"))?;
-            Ok::<_, io::Error>((folder, rows))
-        };
-        let (folder, rows) = begin().map_err(failed)?;
+    /// [`DataError::Export`] if the file of CSV cannot be made.
+    pub fn new(columns: Vec<(String, &'static str)>, out: &Path) -> Result<Self, DataError> {
+        let folder = folder_beside(out).map_err(failed)?;
+        let rows = File::create(folder.path().join("rows.csv")).map_err(failed)?;
         let rows = csv::WriterBuilder::new().buffer_capacity(1 << 16).from_writer(rows);
-        Ok(Self { folder, rows, columns, out })
+        Ok(Self { folder, rows, columns, out: out.to_owned() })
     }
 
     /// Adds a row: a text for each column that DuckDB casts to its type, or `None` for NULL.
     ///
     /// # Errors
-    /// [`DataError::Export`] if the temporary file cannot be written.
+    /// [`DataError::Export`] if the file of CSV cannot be written.
     pub fn add<T: AsRef<str>>(
         &mut self,
         row: impl IntoIterator<Item = Option<T>>,
@@ -67,7 +65,7 @@ impl<W: Write> ParquetWriter<W> {
     /// [`DataError::Export`] if DuckDB is not installed or fails, or if the output cannot be
     /// written.
     pub fn finish(self) -> Result<(), DataError> {
-        let Self { folder, rows, columns, mut out } = self;
+        let Self { folder, rows, columns, out } = self;
         rows.into_inner().map_err(|error| failed(error.into_error()))?;
         let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
         let library = LIBRARY.get().map_err(failed)?;
@@ -94,8 +92,20 @@ impl<W: Write> ParquetWriter<W> {
         );
         duckdb.batch(&convert).map_err(failed)?;
         let mut written = File::open(path("rows.parquet")).map_err(failed)?;
-        io::copy(&mut written, &mut out).and_then(|_| out.flush()).map_err(failed)
+        let mut out = File::create(out).map_err(failed)?;
+        io::copy(&mut written, &mut out).map(drop).map_err(failed)
     }
+}
+
+/// Makes a folder beside an output. The system's temporary folder is in memory on some devices, and
+/// is used only if the output is a device or a pipe.
+fn folder_beside(out: &Path) -> io::Result<TempDir> {
+    let out = out.canonicalize().unwrap_or_else(|_| out.to_owned());
+    if out.exists() && !out.is_file() {
+        return tempfile::tempdir();
+    }
+    let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty());
+    tempfile::Builder::new().prefix(".embermark-").tempdir_in(parent.unwrap_or(Path::new(".")))
 }
 
 fn failed(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> DataError {

@@ -85,7 +85,9 @@ const SETTINGS: Settings = Settings {
     reserved: &[("sync", "--tier sets it for each write")],
     candidates: CANDIDATES,
     written: |set| {
-        lines("/* before leveldb_open(options, name, &error) */", set, |name, value| {
+        let place = "/* before leveldb_open(options, name, &error); not among them: \
+                     leveldb_writeoptions_set_sync of each write, 1 to survive a power cut */";
+        lines(place, set, |name, value| {
             let value = match name {
                 "block_cache" => format!("leveldb_cache_create_lru({value})"),
                 "filter_policy_bits" => format!("leveldb_filterpolicy_create_bloom({value})"),
@@ -146,7 +148,7 @@ fn open(options: &OpenOptions, &sync: &bool) -> Result<Opened> {
         ("sync", as_set(sync)),
         ("write_buffer_size", as_set(format_args!("{write_buffer} bytes"))),
         ("block_cache", as_set(format_args!("{cache} bytes"))),
-        ("filter_policy", as_set(format_args!("bloom, {filter_bits} bits per key"))),
+        ("filter_policy_bits", as_set(filter_bits)),
     ];
     Ok(Opened::embedded(client, version, settings))
 }

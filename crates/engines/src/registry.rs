@@ -168,6 +168,10 @@ mod tests {
             lines("berkeleydb", &[("set_lg_max", "1048576"), ("DB_TXN_NOSYNC", "ON")]),
             ["set_flags DB_TXN_NOSYNC on", "set_lg_max 1048576"]
         );
+        assert_eq!(
+            lines("berkeleydb", &[("DB_LOG_ZERO", "1"), ("DB_LOG_AUTO_REMOVE", "OFF")]),
+            ["log_set_config DB_LOG_AUTO_REMOVE off", "log_set_config DB_LOG_ZERO on"]
+        );
     }
 
     #[test]

@@ -4,8 +4,8 @@
 mod current;
 mod v1;
 
-use std::collections::BTreeMap;
-use std::fs;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -54,6 +54,8 @@ pub(crate) struct Cgroup {
     pub dirs: Vec<PathBuf>,
     /// The limits that were read back, by the names of the kernel's files.
     pub limits: Limits,
+    /// Locks of the directories. They tell other runs that the group is not abandoned.
+    locks: Vec<File>,
 }
 
 impl Hierarchy {
@@ -111,7 +113,7 @@ impl Hierarchy {
         };
         if *base != mount {
             let park = base.join(format!("embermark-{run_id}-parent"));
-            make(&park).and_then(|()| enter(&park, std::process::id()))?;
+            make(&park).and_then(|_lock| enter(&park, std::process::id()))?;
             this.parked = Some((park, base.clone()));
         }
         let io = offered.contains(&"io").then_some(&"io");
@@ -128,7 +130,7 @@ impl Hierarchy {
     /// If the kernel refuses the group or a limit.
     pub fn group(&self, suffix: &str, asked: &Limits) -> Result<Cgroup, String> {
         let name = format!("{}{suffix}", self.name);
-        let mut group = Cgroup { dirs: Vec::new(), limits: Limits::new() };
+        let mut group = Cgroup { dirs: Vec::new(), limits: Limits::new(), locks: Vec::new() };
         for limit in (self.files)(asked)? {
             let of = |(controller, _): &&(&str, _)| *controller == limit.controller;
             let (_, base) = self.bases.iter().find(of).ok_or("this controller does not exist")?;
@@ -136,7 +138,7 @@ impl Hierarchy {
             // Two controllers may share a hierarchy.
             if !group.dirs.contains(&dir) {
                 remove(&dir)?;
-                make(&dir)?;
+                group.locks.push(make(&dir)?);
                 group.dirs.push(dir.clone());
             }
             group.limit(&dir, &limit)?;
@@ -212,7 +214,7 @@ impl Cgroup {
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
-        // A failure leaves an empty group with a unique name, which is harmless and not reported.
+        // A failure leaves an empty group, which a later run removes.
         for dir in &self.dirs {
             let _ = fs::remove_dir(dir);
         }
@@ -224,8 +226,45 @@ pub(crate) fn add(dirs: &[PathBuf], pid: u32) -> io::Result<()> {
     dirs.iter().try_for_each(|dir| fs::write(dir.join("cgroup.procs"), pid.to_string()))
 }
 
-fn make(dir: &Path) -> Result<(), String> {
-    fs::create_dir_all(dir).map_err(|error| format!("{} cannot be created: {error}", dir.display()))
+/// Makes a group and locks it.
+fn make(dir: &Path) -> Result<File, String> {
+    let made = || loop {
+        fs::create_dir_all(dir)?;
+        match File::open(dir) {
+            Ok(lock) => {
+                // Without the lock another run may take the group for abandoned while it is empty.
+                let _ = lock.lock();
+                // It may have done so before this one had the lock.
+                if dir.is_dir() {
+                    return Ok(lock);
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    };
+    made().map_err(|error: io::Error| format!("{} cannot be created: {error}", dir.display()))
+}
+
+/// Removes the empty groups of runs that were killed. The groups of other active runs are locked.
+pub(crate) fn remove_abandoned(system: &System) {
+    let places = ["cpu", "memory"].map(|controller| current::groups(system, controller));
+    let places: BTreeSet<PathBuf> = places.into_iter().flatten().collect();
+    for entry in places.iter().flat_map(fs::read_dir).flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(is_of_a_run)
+            && let Ok(group) = File::open(entry.path())
+            && group.try_lock().is_ok()
+        {
+            // One that has processes or may not be removed stays.
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
+}
+
+/// Whether a group's name begins like the id of a run: with a date and a `T`.
+fn is_of_a_run(name: &str) -> bool {
+    let date = name.strip_prefix("embermark-").and_then(|id| id.split_once('T'));
+    date.is_some_and(|(date, _)| date.len() == 8 && date.bytes().all(|c| c.is_ascii_digit()))
 }
 
 /// Removes the group of an earlier run that was killed, whose processes are about to end.

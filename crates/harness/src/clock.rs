@@ -1,9 +1,96 @@
-//! A clock that parent and worker share.
+//! A clock that parent and worker share, and a check of the counter that measures the times.
 
+use embermark_meter::Clock;
 use nix::sys::time::TimeValLike;
 use nix::time::{ClockId, clock_gettime};
 
+/// Number of attempts to read both clocks at the same time.
+const ATTEMPTS: u32 = 20;
+
+/// Shortest time over which the clocks are compared, in ns.
+const SHORTEST_NS: u64 = 100_000_000;
+
+/// Largest share by which they may differ. The kernel corrects its own by much less.
+const LARGEST_DIFFERENCE: f64 = 0.01;
+
 /// Returns the monotonic clock in ns since an arbitrary time. It is the same in every process.
 pub(crate) fn monotonic_ns() -> Option<u64> {
-    u64::try_from(clock_gettime(ClockId::CLOCK_MONOTONIC).ok()?.num_nanoseconds()).ok()
+    ns(ClockId::CLOCK_MONOTONIC)
+}
+
+fn ns(clock: ClockId) -> Option<u64> {
+    u64::try_from(clock_gettime(clock).ok()?.num_nanoseconds()).ok()
+}
+
+/// Compares the clock that measures the times with the kernel's. It reads the CPU's counter and
+/// learns once in a process how fast that counts, so it can be wrong.
+pub(crate) struct ClockCheck {
+    clock: Clock,
+    began: Option<Reading>,
+}
+
+/// Both clocks at the same time.
+#[derive(Clone, Copy)]
+struct Reading {
+    ticks: u64,
+    kernel_ns: u64,
+}
+
+impl ClockCheck {
+    pub(crate) fn begin() -> Self {
+        let clock = Clock::default();
+        Self { began: Reading::of(&clock), clock }
+    }
+
+    /// Describes how far the clocks have diverged since the start, if that is too far.
+    pub(crate) fn difference(&self) -> Option<String> {
+        let (began, now) = (self.began?, Reading::of(&self.clock)?);
+        let measured_ns = self.clock.nanoseconds(began.ticks, now.ticks);
+        difference(measured_ns, now.kernel_ns.saturating_sub(began.kernel_ns))
+    }
+}
+
+impl Reading {
+    /// Reads both clocks with the least time between them.
+    fn of(clock: &Clock) -> Option<Self> {
+        let read = |_| {
+            let before = ns(ClockId::CLOCK_MONOTONIC_RAW)?;
+            let ticks = clock.ticks();
+            let after = ns(ClockId::CLOCK_MONOTONIC_RAW)?;
+            Some((after.saturating_sub(before), Self { ticks, kernel_ns: before }))
+        };
+        let closest = (0..ATTEMPTS).filter_map(read).min_by_key(|(between, _)| *between);
+        closest.map(|(_, reading)| reading)
+    }
+}
+
+fn difference(measured_ns: u64, kernel_ns: u64) -> Option<String> {
+    let apart = measured_ns.abs_diff(kernel_ns) as f64;
+    let differs = kernel_ns >= SHORTEST_NS && apart > LARGEST_DIFFERENCE * kernel_ns as f64;
+    differs.then(|| {
+        format!(
+            "the times are wrong: the CPU's counter measured {:.3} s, and the kernel's clock {:.3} \
+             s; the machine was suspended, or its counter is unsteady (dmesg | grep clocksource)",
+            measured_ns as f64 / 1e9,
+            kernel_ns as f64 / 1e9
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: u64 = 1_000_000_000;
+
+    #[test]
+    fn a_counter_that_differs_from_the_kernels_clock_is_found() {
+        assert_eq!(difference(S, S), None);
+        assert_eq!(difference(S + S / 200, S), None);
+        assert_eq!(difference(S - S / 200, S), None);
+        let text = difference(S + S / 50, S).unwrap();
+        assert!(text.contains("measured 1.020 s, and the kernel's clock 1.000 s"), "{text}");
+        assert!(difference(0, S).is_some(), "it stood still");
+        assert_eq!(difference(0, S / 20), None, "too short to compare");
+    }
 }

@@ -5,7 +5,7 @@ use embermark_model::result::Emulated;
 
 use crate::cgroup::{Cgroup, Hierarchy, Limits};
 use crate::system::System;
-use crate::{HarnessError, device};
+use crate::{HarnessError, cgroup, device};
 
 /// Suffix of the name of the current trial's group.
 const TRIAL: &str = "-trial";
@@ -20,11 +20,13 @@ pub(crate) struct Confinement {
 }
 
 impl Confinement {
-    /// Makes a group for processes with a device's limits, if a device is emulated.
+    /// Makes a group for processes with a device's limits, if a device is emulated. Removes the
+    /// groups that killed runs left.
     ///
     /// # Errors
     /// If its limits cannot be set here.
     pub fn for_device(run_id: &str, device: Option<Emulated>) -> Result<Self, HarnessError> {
+        cgroup::remove_abandoned(&System::here());
         let Some(Emulated { device: name, limits: requested, .. }) = device else {
             return Ok(Self::default());
         };

@@ -134,10 +134,13 @@ pub(crate) fn warning(emulated: &Emulated) -> String {
     )
 }
 
-/// Returns the highest clock rate of this machine's first CPU in MHz.
+/// Returns the highest clock rate of this machine's CPUs in MHz.
 fn clock_mhz(system: &System) -> Option<f64> {
-    let most = system.text("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
-    let most = most.and_then(|khz| khz.parse::<f64>().ok()).map(|khz| khz / 1_000.0);
+    let most = system.cpus().into_iter().filter_map(|(_, cpu)| {
+        let khz: f64 = system::read(&cpu.join("cpufreq/cpuinfo_max_freq"))?.parse().ok()?;
+        Some(khz / 1_000.0)
+    });
+    let most = most.reduce(f64::max);
     let shown = || {
         let cpuinfo = system.text("proc/cpuinfo")?;
         let clocks = cpuinfo.lines().filter_map(|line| line.strip_prefix("cpu MHz"));
@@ -180,6 +183,17 @@ mod tests {
         // One core of 1,000 MHz on cores of 10,000.
         assert_eq!(limits["cpu.max"], "1000 10000");
         assert_eq!(limits.get("io.max"), None);
+    }
+
+    #[test]
+    fn a_device_is_compared_with_the_fastest_of_this_machines_cpus() {
+        let tree = host("1.0", "16000000");
+        for (cpu, khz) in [("cpu0", "5000000"), ("cpu4", "10000000")] {
+            let dir = tree.path().join("sys/devices/system/cpu").join(cpu).join("cpufreq");
+            fs::create_dir_all(&dir).unwrap();
+            fs::write(dir.join("cpuinfo_max_freq"), khz).unwrap();
+        }
+        assert_eq!(clock_mhz(&System::at(tree.path())), Some(10_000.0));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::probe::{Probe, resident_bytes, resident_of};
 use crate::request::{IdleRequest, Request};
+use crate::system::read_lossy;
 use crate::worker_command::WorkerCommand;
 use crate::worker_query::ask_worker;
 use crate::{Catalog, HarnessError, Interrupt, disk, engine_library, heap, processes};
@@ -177,7 +178,7 @@ fn nanoseconds(time: Duration) -> u64 {
 
 /// Returns the files whose code these processes have mapped: programs and shared libraries.
 fn mapped_code(pids: &[u32]) -> BTreeSet<PathBuf> {
-    let maps = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let maps = |pid: &u32| read_lossy(format!("/proc/{pid}/maps")).unwrap_or_default();
     pids.iter().flat_map(|pid| parse_maps(&maps(pid))).collect()
 }
 

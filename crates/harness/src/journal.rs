@@ -89,7 +89,11 @@ impl Journal {
             Line::Drift { drift } => self.drift = Some(*drift),
             Line::Counted { counted } => self.counted.push(*counted),
             Line::Explained { explained } => self.explained.push(*explained),
-            Line::NotCounted { not_counted } => self.not_counted = Some(not_counted),
+            Line::NotCounted { not_counted } => match &mut self.not_counted {
+                Some(before) if before.contains(&not_counted) => {}
+                Some(before) => *before = format!("{before}; {not_counted}"),
+                none => *none = Some(not_counted),
+            },
             Line::NotModelled { not_modelled } => self.not_modelled = Some(not_modelled),
             Line::NotBegun { not_begun } => self.not_begun = Some(not_begun),
             Line::Energy { energy } => self.energy = Some(energy),

@@ -29,6 +29,7 @@ mod configuration_check;
 mod configured_library;
 mod confinement;
 mod counting;
+mod cpu_speeds;
 mod cross_check;
 mod database_size;
 pub mod device;

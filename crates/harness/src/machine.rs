@@ -1,6 +1,6 @@
 //! Facts about the machine, from `/proc`, `/sys` and `/etc`. What cannot be read is absent.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use embermark_model::result::Machine;
 use nix::unistd::{SysconfVar, sysconf};
@@ -31,7 +31,7 @@ impl System {
                 .zip(self.text("proc/sys/kernel/osrelease"))
                 .map(|(name, release)| format!("{name} {release}")),
             os: self.text("etc/os-release").and_then(|release| os_name(&release)),
-            governor: self.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+            governor: self.governor(),
             load: self.text("proc/loadavg").and_then(|l| l.split(' ').next()?.parse().ok()),
             file_system,
             mount_options,
@@ -39,6 +39,15 @@ impl System {
             device,
             emulates: None,
         }
+    }
+
+    /// Returns the frequency governor of the CPUs. They may have different ones.
+    fn governor(&self) -> Option<String> {
+        let governor = |(_, cpu): (usize, PathBuf)| read(&cpu.join("cpufreq/scaling_governor"));
+        let mut governors: Vec<String> = self.cpus().into_iter().filter_map(governor).collect();
+        governors.sort();
+        governors.dedup();
+        (!governors.is_empty()).then(|| governors.join(", "))
     }
 
     /// Returns the board that the device tree names, on ARM and similar systems.
@@ -193,6 +202,22 @@ mod tests {
         let pi = "processor\t: 0\nBogoMIPS\t: 38.40\n\nModel\t\t: Raspberry Pi 3 Model B\n";
         assert_eq!(cpu_model(pi).as_deref(), Some("Raspberry Pi 3 Model B"));
         assert_eq!(cpu_model("processor : 0"), None);
+    }
+
+    #[test]
+    fn the_governors_of_all_cpus_are_told() {
+        let governors = |of: [&str; 3]| {
+            let [a, b, c] = of;
+            let tree = tree(&[
+                ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", a),
+                ("sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", b),
+                ("sys/devices/system/cpu/cpu12/cpufreq/scaling_governor", c),
+            ]);
+            System::at(tree.path()).machine(Path::new("/")).governor.unwrap()
+        };
+        assert_eq!(governors(["performance"; 3]), "performance");
+        let mixed = governors(["performance", "performance", "powersave"]);
+        assert_eq!(mixed, "performance, powersave");
     }
 
     #[test]

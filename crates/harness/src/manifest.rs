@@ -12,7 +12,7 @@ use jiff::{Timestamp, Unit};
 use crate::cells::PlannedCell;
 use crate::system::System;
 use crate::warnings::{self, Conditions, Warnings};
-use crate::{Catalog, HarnessError, background_cpu, disk, engine_library, throttle};
+use crate::{Catalog, HarnessError, background_cpu, cpu_speeds, disk, engine_library, throttle};
 
 /// Returns the current time, RFC 3339, UTC, to the second.
 pub(crate) fn now() -> String {
@@ -79,11 +79,13 @@ pub(crate) fn engines(
 /// disturbances that may pass. The largest database may take `needed` bytes.
 pub(crate) fn warnings(machine: &Machine, data: &Path, needed: u64) -> Warnings {
     let system = System::here();
+    let uneven_cpus = cpu_speeds::warning(&system);
     let conditions = Conditions {
         machine,
         data,
         debug: cfg!(debug_assertions),
         background_cpu: background_cpu::now(&system),
+        uneven_cpus: uneven_cpus.as_deref(),
         slowed: &throttle::now(&system),
         passing: &throttle::passing(&system),
         discharging: system.discharging(),

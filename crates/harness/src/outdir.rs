@@ -14,6 +14,8 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use nix::unistd::syncfs;
+
 use crate::error::is_full;
 use crate::{HarnessError, server_cleanup};
 
@@ -175,9 +177,12 @@ impl OutDir {
         Ok(site)
     }
 
-    /// Removes a trial's database, unless databases are kept.
+    /// Removes a trial's database. One that is kept is written to the disk now: otherwise the
+    /// system would write it during the next trial.
     pub fn remove_site(&self, site: &Path) -> Result<(), HarnessError> {
         if self.keep {
+            // If this fails, the system writes it later.
+            let _ = fs::File::open(site).map(syncfs);
             return Ok(());
         }
         remove(site).map_err(|error| HarnessError::file(site, "remove the database", error))
@@ -224,8 +229,24 @@ fn remove_soon(dir: &Path) -> io::Result<()> {
 
 /// Creates a folder and returns its absolute path.
 fn create_folder(folder: &Path, option: &str) -> Result<PathBuf, HarnessError> {
+    let failed = |error| refused(folder, option, error);
+    check_text(&std::path::absolute(folder).map_err(failed)?, option)?;
     let made = fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
-    made.map_err(|error| refused(folder, option, error))
+    let path = made.map_err(failed)?;
+    check_text(&path, option)?;
+    Ok(path)
+}
+
+/// Checks that a folder's path is text, because the journal and the workers' jobs contain it.
+fn check_text(folder: &Path, option: &str) -> Result<(), HarnessError> {
+    match folder.to_str() {
+        Some(_) => Ok(()),
+        None => {
+            let problem =
+                format!("its path is not UTF-8; rename it, or name another with {option}");
+            Err(HarnessError::directory(folder, problem))
+        }
+    }
 }
 
 /// Returns the absolute path of the folder for databases, as a run records it.

@@ -13,6 +13,7 @@ use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::{Pid, SysconfVar, sysconf};
 
 use crate::processes::{self, stat};
+use crate::system::read_lossy;
 
 const PROC: &str = "/proc";
 
@@ -130,14 +131,14 @@ fn io_of(proc: &str, pids: &[u32]) -> Option<Io> {
 fn peak_of(proc: &str, pids: &[u32]) -> Option<u64> {
     let mut sum = None;
     for pid in pids {
-        let Ok(status) = fs::read_to_string(format!("{proc}/{pid}/status")) else { continue };
+        let Ok(status) = read_lossy(format!("{proc}/{pid}/status")) else { continue };
         // A process that has ended but was not waited for has no memory and no such lines.
         let Some(peak) = number(&status, "VmHWM:") else { continue };
         let share = if pids.len() == 1 {
             peak
         } else {
             let resident = number(&status, "VmRSS:")?;
-            match fs::read_to_string(format!("{proc}/{pid}/smaps_rollup")) {
+            match read_lossy(format!("{proc}/{pid}/smaps_rollup")) {
                 Ok(rollup) => number(&rollup, "Pss:")? + peak.saturating_sub(resident),
                 Err(error) if is_gone(&error) => continue,
                 Err(_) => return None,
@@ -150,7 +151,7 @@ fn peak_of(proc: &str, pids: &[u32]) -> Option<u64> {
 
 /// Returns the resident memory of a process in bytes.
 pub fn resident_bytes(pid: u32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let status = read_lossy(format!("/proc/{pid}/status")).ok()?;
     Some(number(&status, "VmRSS:")? * 1024)
 }
 
@@ -175,7 +176,7 @@ fn over<T: Default>(
 ) -> Option<T> {
     let mut sum = None;
     for pid in pids {
-        match fs::read_to_string(format!("{proc}/{pid}/{file}")) {
+        match read_lossy(format!("{proc}/{pid}/{file}")) {
             Ok(text) => sum = Some(add(sum.unwrap_or_default(), &text)?),
             Err(error) if is_gone(&error) => {}
             Err(_) => return None,

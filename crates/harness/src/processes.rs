@@ -12,6 +12,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
+use crate::system::read_lossy;
+
 /// The needed fields of `/proc/PID/stat`. Times are in clock ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stat {
@@ -29,7 +31,7 @@ pub(crate) struct Stat {
 
 /// Reads the fields. Fails if the process has ended.
 pub(crate) fn stat(pid: u32) -> io::Result<Stat> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    let text = read_lossy(format!("/proc/{pid}/stat"))?;
     parse(&text).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
 }
 
@@ -160,6 +162,9 @@ pub(crate) fn wait(child: &mut Child, patience: Duration) -> Option<ExitStatus> 
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+
     use super::*;
 
     #[test]
@@ -178,8 +183,29 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_is_cut_inside_a_character_hides_no_process() {
+        let dir = tempfile::tempdir().unwrap();
+        // Two bytes each, and the kernel keeps 15.
+        let program = dir.path().join("сервердатчиков");
+        std::os::unix::fs::symlink("/bin/sleep", &program).unwrap();
+        let mut child = Command::new(&program).arg0("sleep").arg("60").spawn().unwrap();
+        // The kernel sets the name at the very end of the start.
+        let name = || fs::read(format!("/proc/{}/comm", child.id())).unwrap();
+        let is_cut = (0..1_000).any(|_| {
+            std::thread::sleep(Duration::from_millis(1));
+            String::from_utf8(name()).is_err()
+        });
+        let (found, bytes) = (tree(child.id()), crate::probe::resident_bytes(child.id()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(is_cut);
+        assert_eq!(found, [child.id()]);
+        assert!(bytes.is_some());
+    }
+
+    #[test]
     fn a_tree_begins_with_its_root_and_a_process_that_is_gone_has_none() {
-        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let own = tree(std::process::id());
         assert_eq!(own[0], std::process::id());
         assert!(own.contains(&child.id()));

@@ -90,11 +90,16 @@ pub fn resume(
     let runnable: Vec<_> = cells.iter().filter(|cell| cell.skip.is_none()).cloned().collect();
     let all: u32 = cells::trials(plan, &runnable, &options.catalog)?.into_iter().sum();
     let done = before.trials.len();
-    progress.note(&format!("continuing the run of {started}: {done} of {all} trials are done"));
+    let of_all = match plan.lasts_ms {
+        // Their number depends on the time.
+        Some(_) => done.to_string(),
+        None => format!("{done} of {all}"),
+    };
+    progress.note(&format!("continuing the run of {started}: {of_all} trials are done"));
     if done > 0 {
         journal.warn(format!(
-            "the run was interrupted and continued at {} after {done} of {all} trials: the machine \
-             may have been in another state before",
+            "the run was interrupted and continued at {} after {of_all} trials: the machine may \
+             have been in another state before",
             manifest::now()
         ))?;
     }

@@ -22,6 +22,7 @@ use crate::purpose::Purpose;
 use crate::run_options::RunOptions;
 use crate::server_cleanup::CleanupProcess;
 use crate::stage::Stages;
+use crate::throttle::ThrottleMonitor;
 use crate::trial::{Outcome, Supervisor};
 use crate::trial_disk::{Disk, Removed, TrialDisks};
 use crate::{HarnessError, cells, engine_library, flash, journal, manifest, redaction};
@@ -41,6 +42,8 @@ pub(crate) struct Run<'a> {
     pub journal: journal::Writer,
     /// What measures energy.
     pub energy: Sampler,
+    /// What has slowed the CPU down since the first trial. `None` before that.
+    pub throttle: Option<ThrottleMonitor>,
     pub progress: &'a mut dyn Progress,
     /// Time at which it began or was resumed.
     pub began: Instant,
@@ -85,6 +88,7 @@ impl<'a> Run<'a> {
             confinement,
             journal,
             energy: options.energy.sampler(),
+            throttle: None,
             progress,
             began: Instant::now(),
             later: Vec::new(),

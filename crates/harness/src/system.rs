@@ -1,7 +1,7 @@
 //! The machine's files below `/proc`, `/sys` and `/etc`, or simulated ones.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Where facts are read from: this machine, or a simulated tree of its files in a test.
 #[derive(Clone, Debug)]
@@ -39,13 +39,30 @@ impl System {
         entries.sort();
         entries
     }
+
+    /// Returns the number and the directory of each CPU, in the order of numbers.
+    pub fn cpus(&self) -> Vec<(usize, PathBuf)> {
+        let numbered = self.entries("sys/devices/system/cpu").into_iter().filter_map(|dir| {
+            let number = dir.file_name()?.to_str()?.strip_prefix("cpu")?.parse().ok()?;
+            Some((number, dir))
+        });
+        let mut cpus: Vec<(usize, PathBuf)> = numbered.collect();
+        cpus.sort();
+        cpus
+    }
 }
 
 /// Returns the text of a file, like [`System::text`].
 pub(crate) fn read(path: &Path) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
+    let text = read_lossy(path).ok()?;
     let text = text.trim_end();
     (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// Reads a text in which the names of files and processes need not be UTF-8. The kernel cuts that
+/// of a process after 15 bytes, which may be inside a character.
+pub(crate) fn read_lossy(path: impl AsRef<Path>) -> io::Result<String> {
+    Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
 }
 
 #[cfg(test)]
@@ -61,5 +78,13 @@ pub(crate) mod tests {
             fs::write(path, format!("{text}\n")).unwrap();
         }
         tree
+    }
+
+    #[test]
+    fn a_name_that_is_not_utf_8_hides_no_other_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("mountinfo");
+        fs::write(&file, b"/mnt/\xff ext4\n/data btrfs\n").unwrap();
+        assert!(read(&file).is_some_and(|text| text.ends_with("\n/data btrfs")));
     }
 }

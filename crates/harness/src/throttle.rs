@@ -1,13 +1,13 @@
 //! Whether the CPU is slowed down: by heat, a weak power supply, or a setting.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::system::{self, System};
 
 /// Returns what slows the CPU down now, each in a few words. Empty if nothing does or nothing is
 /// reported.
 pub(crate) fn now(system: &System) -> Vec<String> {
-    clock_limit(system).into_iter().chain(passing(system)).collect()
+    clock_limits(system).into_iter().chain(passing(system)).collect()
 }
 
 /// Returns the causes that are not settings and may pass: heat, and a weak power supply.
@@ -29,8 +29,8 @@ pub(crate) fn passing(system: &System) -> Vec<String> {
 
 /// Returns how often the CPUs were throttled since boot. Only x86 counts it.
 pub(crate) fn count(system: &System) -> Option<u64> {
-    let cpus = system.entries("sys/devices/system/cpu").into_iter();
-    let counts = cpus.filter_map(|cpu| number(&cpu.join("thermal_throttle/core_throttle_count")));
+    let count = |cpu: &Path| number(&cpu.join("thermal_throttle/core_throttle_count"));
+    let counts = system.cpus().into_iter().filter_map(|(_, cpu)| count(&cpu));
     counts.reduce(u64::saturating_add)
 }
 
@@ -86,13 +86,19 @@ fn number(path: &Path) -> Option<u64> {
     system::read(path)?.parse().ok()
 }
 
-/// Describes a clock limit below the CPU's maximum (kernel documentation, `admin-guide/pm/cpufreq`;
+/// Describes clock limits below the CPUs' maximum (kernel documentation, `admin-guide/pm/cpufreq`;
 /// kHz).
-fn clock_limit(system: &System) -> Option<String> {
-    let of = |name: &str| number(&system.path("sys/devices/system/cpu/cpu0/cpufreq").join(name));
-    let (limit, most) = (of("scaling_max_freq")?, of("cpuinfo_max_freq")?);
-    (limit < most)
-        .then(|| format!("its clock is limited to {} of {} MHz", limit / 1000, most / 1000))
+fn clock_limits(system: &System) -> Vec<String> {
+    let limit_of = |(_, cpu): (usize, PathBuf)| {
+        let of = |name: &str| number(&cpu.join("cpufreq").join(name));
+        let (limit, most) = (of("scaling_max_freq")?, of("cpuinfo_max_freq")?);
+        (limit < most)
+            .then(|| format!("its clock is limited to {} of {} MHz", limit / 1000, most / 1000))
+    };
+    let mut limits: Vec<String> = system.cpus().into_iter().filter_map(limit_of).collect();
+    limits.sort();
+    limits.dedup();
+    limits
 }
 
 /// Describes a zone that is as hot as one of its trip points at which the kernel slows the CPU down
@@ -196,6 +202,19 @@ mod tests {
             "the firmware reports that the voltage is too low and it is throttled",
         ];
         assert_eq!(seen(&hot), expected);
+    }
+
+    #[test]
+    fn a_limit_of_the_fast_cpus_is_seen_too() {
+        let limited = [
+            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", "1800000"),
+            ("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "1800000"),
+            ("sys/devices/system/cpu/cpu4/cpufreq/scaling_max_freq", "1200000"),
+            ("sys/devices/system/cpu/cpu4/cpufreq/cpuinfo_max_freq", "2400000"),
+            ("sys/devices/system/cpu/cpu5/cpufreq/scaling_max_freq", "1200000"),
+            ("sys/devices/system/cpu/cpu5/cpufreq/cpuinfo_max_freq", "2400000"),
+        ];
+        assert_eq!(seen(&limited), ["its clock is limited to 1200 of 2400 MHz"]);
     }
 
     #[test]

@@ -163,6 +163,8 @@ impl Supervisor<'_> {
             trial.disk = disk::size_of(&job.site).ok();
         }
         // Every process of the trial has been waited for, so their time is now part of this one's.
+        // That of a server given by its URL, which may run on this machine, is not.
+        let before = before.filter(|_| job.url.is_none());
         trial.background_cpu = before.and_then(|before| CpuSnapshot::now(&here)?.since(&before));
         trial.wall_ns = began.elapsed().as_nanos() as u64;
         Ok(Outcome { trial: Some(trial), orderly, on_disk })
@@ -172,6 +174,8 @@ impl Supervisor<'_> {
         let log = death::create(log).map_err(|e| HarnessError::file(log, "create the log", e))?;
         let WorkerCommand { program, args } = self.worker;
         let failed = |source| HarnessError::Worker { program: program.clone(), source };
+        let request = Request::Trial(Box::new(job.clone()));
+        let text = serde_json::to_vec(&request).map_err(|error| failed(error.into()))?;
         let mut child = Command::new(program)
             .args(args)
             .envs(self.library)
@@ -187,8 +191,6 @@ impl Supervisor<'_> {
             let _ = child.kill().and_then(|()| child.wait());
             return Err(HarnessError::system("put a worker under limits")(refused));
         }
-        let request = Request::Trial(Box::new(job.clone()));
-        let text = serde_json::to_vec(&request).map_err(|error| failed(error.into()))?;
         if let Some(mut stdin) = child.stdin.take() {
             // A worker that does not read it is reported by what it does instead.
             let _ = stdin.write_all(&text);

@@ -15,6 +15,8 @@ pub(crate) struct Conditions<'a> {
     /// Whether the program was built without optimisation.
     pub debug: bool,
     pub background_cpu: Option<BackgroundCpu>,
+    /// Warning of CPUs of different speed.
+    pub uneven_cpus: Option<&'a str>,
     /// What slows the CPU down, each in a few words.
     pub slowed: &'a [String],
     /// The causes among these that may pass.
@@ -74,6 +76,7 @@ pub(crate) fn all(conditions: &Conditions<'_>) -> Vec<String> {
              load; set 'performance' with 'cpupower frequency-set -g performance'"
         ));
     }
+    warnings.extend(conditions.uneven_cpus.map(str::to_owned));
     if !conditions.slowed.is_empty() {
         warnings.push(format!(
             "the CPU is slowed down at the start: {}; cool it, check its power supply and its \
@@ -128,6 +131,7 @@ mod tests {
                 stolen_ns: 0,
                 total_cpu_ns: 1_000_000_000,
             }),
+            uneven_cpus: None,
             slowed: &[],
             passing: &[],
             discharging: false,
@@ -165,6 +169,7 @@ mod tests {
                 stolen_ns: 250_000_000,
                 total_cpu_ns: 1_000_000_000,
             }),
+            uneven_cpus: Some("4 of 8 CPUs are slower; use taskset"),
             slowed: &["it is hot".to_owned()],
             discharging: true,
             swap_used: Some(100_000_000),
@@ -179,6 +184,7 @@ mod tests {
             ("took 55 % of", "stop them"),
             ("host of this virtual machine took 25 %", "machine of its own"),
             ("'powersave'", "cpupower"),
+            ("4 of 8 CPUs are slower", "taskset"),
             ("slowed down at the start: it is hot", "cool it"),
             ("on battery", "connect it"),
             ("100 MB of swap", "smaller scale"),

@@ -29,6 +29,8 @@ pub struct Definition {
     /// Tables. The main one, whose rows `--scale` counts, comes first. It is the one with the most
     /// phases, and of equal ones the first in the file.
     pub tables: Vec<Table>,
+    /// By table and column: the line of the file on which the column is.
+    pub lines: Vec<Vec<usize>>,
     /// Phases in the order of the file, in which they run.
     pub phases: Vec<Phase>,
     /// Variants in the order of the file. Empty if the file has none.

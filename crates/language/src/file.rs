@@ -10,7 +10,7 @@ use toml::de::DeTable;
 use crate::about;
 use crate::checks;
 use crate::definition::{Definition, Usual};
-use crate::draft::Draft;
+use crate::draft::{Draft, DraftColumn};
 use crate::mistakes::{Log, Mistakes};
 use crate::node::{Entry, Fields, all};
 use crate::phases;
@@ -43,8 +43,8 @@ fn read(file: &str, text: &str, engines: &[&str], log: &Log) -> Option<Definitio
     }
     let file_fields = Fields::of_file(log, root.get_ref());
     file_fields.only(&["name", "about", "usual", "overview", "table", "phase", "variant"]);
-    let Body { definition, made } = body(file, &file_fields, engines);
-    let read_body = |fields: &Fields<'_>| body(file, fields, engines).definition;
+    let Body { definition, made } = body(file, text, &file_fields, engines);
+    let read_body = |fields: &Fields<'_>| body(file, text, fields, engines).definition;
     let variants = variant::read_all(&file_fields, root.get_ref(), definition.as_ref(), read_body);
     let is_apart_checked = match (&definition, &variants) {
         (Some(definition), Some(variants)) => {
@@ -111,7 +111,7 @@ struct Body {
 }
 
 /// Reads a file without its variants.
-fn body(file: &str, file_fields: &Fields<'_>, engines: &[&str]) -> Body {
+fn body(file: &str, text: &str, file_fields: &Fields<'_>, engines: &[&str]) -> Body {
     let log = file_fields.log;
     let name = name(file_fields, file);
     let about = file_fields.or("about", None, |node| node.text().map(Some));
@@ -129,13 +129,17 @@ fn body(file: &str, file_fields: &Fields<'_>, engines: &[&str]) -> Body {
     let made = drafts.first().and_then(|draft| draft.rows.as_ref());
     let made = made.map(|rows| !matches!(rows, RowsFrom::File(_)));
     let phases = phases::read(&phase_entries, &drafts, engines);
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+    let line = |column: &DraftColumn<'_>| 1 + ends.partition_point(|end| *end < column.at.start);
+    let lines = |draft: &Draft<'_>| draft.columns.iter().map(&line).collect::<Vec<_>>();
+    let lines: Vec<Vec<usize>> = drafts.iter().map(lines).collect();
     let tables = all(drafts.into_iter().map(Draft::table));
     let definition = || {
         let (tables, phases, name) = (tables?, phases?, name?);
         let about = about?.map_or_else(|| about::describe_tables(&tables), str::to_owned);
         let phases = phases.into_iter().map(|phase| phase.into_phase(&tables)).collect();
         let (variants, usual, overview) = (Vec::new(), Usual::default(), Usual::default());
-        Some(Definition { name, about, tables, phases, variants, usual, overview })
+        Some(Definition { name, about, tables, lines, phases, variants, usual, overview })
     };
     Body { definition: definition().filter(|_| log.is_empty()), made }
 }

@@ -35,7 +35,8 @@ impl Meter {
     }
 
     /// Merges the clients' measurements into those of the run: from the first one's start to the
-    /// last one's end, with all operations, capped if one of them was.
+    /// last one's end, with all operations, capped if one of them was. One that timed more of its
+    /// operations than another gets no more weight by that.
     pub fn merge_clients<'a>(
         &mut self,
         clients: impl IntoIterator<Item = &'a Self, IntoIter: Clone>,
@@ -44,27 +45,24 @@ impl Meter {
         self.histogram.reset();
         let mut merged = MergedClients::default();
         let (mut response, mut late) = (latency::empty(), latency::empty());
-        let add = |all: &mut Histogram, one: &Histogram| {
-            // All have the same bounds, so this cannot fail.
-            all.add(one).unwrap_or_else(|error| unreachable!("{error}"));
-        };
         let mut measured = Measured::default();
+        self.every = clients.clone().filter_map(|client| client.every).max();
         for client in clients.clone() {
             let Measured { elapsed_ns, ops, capped } = client.measured;
             merged.clients.push(ClientRun { elapsed_ns, ops });
             measured.ops += ops;
             measured.capped |= capped;
-            self.every = self.every.max(client.every);
             let open_loop = client.open_loop.as_ref();
             let progress = open_loop.map_or(&client.progress, |open_loop| &open_loop.progress);
             if progress.is_enabled() {
                 let (progress, between) = (progress.clone(), (client.started, client.stopped));
                 merged.tracks.push(Track { progress, between, ops });
             }
-            add(&mut self.histogram, &client.histogram);
+            let kept = client.every.unwrap_or(1) as f64 / self.every.unwrap_or(1) as f64;
+            latency::add(&mut self.histogram, &client.histogram, kept);
             if let Some(open_loop) = &client.open_loop {
-                add(&mut response, &open_loop.response);
-                add(&mut late, &open_loop.late);
+                latency::add(&mut response, &open_loop.response, 1.0);
+                latency::add(&mut late, &open_loop.late, 1.0);
                 merged.achieved.extend(open_loop.achieved());
             }
         }
@@ -201,6 +199,32 @@ mod tests {
         assert_eq!((a.ops, a.elapsed_ns, b.ops, b.elapsed_ns), (10, 20 * MS, 5, 50 * MS));
         assert_eq!(whole.latency().unwrap().samples, 15);
         assert!(whole.response().is_none() && whole.schedule_kept(1.0).is_none());
+    }
+
+    #[test]
+    fn a_part_that_is_timed_more_often_weighs_no_more() {
+        let part = |every, ops, each| {
+            let mut meter = Meter::simulated(None);
+            meter.every = Some(every);
+            meter.start();
+            let clock = meter.clock().clone();
+            let done = meter.each::<Infallible>(ops, |_| {
+                clock.pass(Duration::from_nanos(each));
+                Ok(())
+            });
+            meter.stop();
+            assert_eq!(done, Ok(ops));
+            meter
+        };
+        let (slow, fast) = (part(1, 130, 10 * MS), part(13, 1_300, MS));
+        assert_eq!((slow.latency().unwrap().samples, fast.latency().unwrap().samples), (130, 100));
+        let mut whole = Meter::simulated(None);
+        whole.merge_parts(&[slow, fast]);
+        let latency = whole.latency().unwrap();
+        // One in eleven operations is slow.
+        assert_eq!((latency.samples, latency.sampled_every), (110, 13), "{latency:?}");
+        assert!(latency.p50.abs_diff(MS) < MS / 100, "{latency:?}");
+        assert!(latency.p95.unwrap().abs_diff(10 * MS) < MS / 10, "{latency:?}");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::merged_clients::MergedClients;
 use crate::progress::Progress;
 
 /// Number of operations timed one by one at the start of a phase's first run, to learn their speed.
-const CALIBRATION: u64 = 64;
+const CALIBRATION: usize = 64;
 
 /// Largest share of the loop's time that timing may cost.
 const TIMING_SHARE: f64 = 0.005;
@@ -30,6 +30,8 @@ pub struct Meter {
     pub(crate) every: Option<u64>,
     /// Number of the next operation of the run to time.
     next_timed: u64,
+    /// Latencies of the run's operations from which the interval is still to be learned.
+    first_ns: Vec<u64>,
     pub(crate) histogram: Histogram,
     pub(crate) started: u64,
     pub(crate) stopped: u64,
@@ -83,6 +85,7 @@ impl Meter {
             timing_cost,
             every: None,
             next_timed: 0,
+            first_ns: Vec::with_capacity(CALIBRATION),
             histogram: latency::empty(),
             started: 0,
             stopped: 0,
@@ -127,6 +130,7 @@ impl Meter {
     pub fn start(&mut self) {
         self.measured = Measured::default();
         self.histogram.reset();
+        self.first_ns.clear();
         self.progress.reset();
         self.merged = MergedClients::default();
         if let Some(open_loop) = &mut self.open_loop {
@@ -147,6 +151,10 @@ impl Meter {
             hook(false);
         }
         self.measured.elapsed_ns = self.clock.nanoseconds(self.started, self.stopped);
+        // They were too few to learn the interval from.
+        for ns in self.first_ns.drain(..) {
+            self.histogram.saturating_record(ns);
+        }
     }
 
     /// Whether operations start at the times of a [schedule](Self::set_schedule).
@@ -256,7 +264,6 @@ impl Meter {
         end: u64,
         mut op: impl FnMut(usize) -> Result<(), E>,
     ) -> Result<u64, E> {
-        let mut every = self.every.unwrap_or(1);
         let mut at = start;
         // Sampling continues from the part before.
         let mut next_timed = if start == 0 { 0 } else { self.next_timed };
@@ -278,7 +285,12 @@ impl Meter {
                 return Err(error);
             }
             let to = self.clock.ticks();
-            self.histogram.saturating_record(self.clock.nanoseconds(from, to).max(1));
+            let ns = self.clock.nanoseconds(from, to).max(1);
+            if self.every.is_some() {
+                self.histogram.saturating_record(ns);
+            } else {
+                self.first_ns.push(ns);
+            }
             at += 1;
             self.progress.note(to, at);
             if let Some(Tracer(each)) = &mut self.tracer {
@@ -287,10 +299,11 @@ impl Meter {
             if to >= end {
                 break;
             }
-            if self.every.is_none() && at == CALIBRATION {
-                every = self.calibrate();
-            }
-            next_timed = at + every - 1;
+            next_timed = match self.every {
+                Some(every) => at + every - 1,
+                None if self.first_ns.len() < CALIBRATION => at,
+                None => at.next_multiple_of(self.calibrate()),
+            };
         }
         self.next_timed = next_timed;
         self.measured.ops += at - start;
@@ -321,13 +334,19 @@ impl Meter {
     }
 
     /// Learns the sampling interval from the operations timed so far. It is odd, so that it does
-    /// not resonate with a period in the operations.
+    /// not resonate with a period in the operations. Of these too only every k-th counts: otherwise
+    /// the first ones of a cold engine would have k times the weight of the others.
     fn calibrate(&mut self) -> u64 {
         // The median, because the first operations of a cold engine would distort the mean.
-        let typical = self.histogram.value_at_quantile(0.5) as f64 - self.timing_cost;
+        let mut sorted = self.first_ns.clone();
+        sorted.sort_unstable();
+        let typical = sorted[sorted.len() / 2] as f64 - self.timing_cost;
         let every = (self.timing_cost / (TIMING_SHARE * typical.max(1.0))).ceil() as u64;
         let every = every.clamp(1, SPARSEST) | 1;
         self.every = Some(every);
+        for ns in self.first_ns.drain(..).step_by(every as usize) {
+            self.histogram.saturating_record(ns);
+        }
         every
     }
 

@@ -27,8 +27,8 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use embermark_model::result::ResultFile;
-use embermark_model::{Conditions, Durability};
+use embermark_model::result::{Cell, ResultFile};
+use embermark_model::{Conditions, Durability, Status};
 
 pub use brief::brief;
 pub use criteria::Criterion;
@@ -127,15 +127,22 @@ fn table<'a>(
     let file = &*language.file;
     let kinds = &comparison.kinds;
     let mut engines: Vec<EngineAdvice> = Vec::new();
+    let mut absent: Vec<(String, Durability)> = Vec::new();
     for group in &comparison.groups {
         for engine in &group.engines {
             let (name, tier) = (engine.name(), group.durability);
             if !engines.iter().any(|known| known.engine == name && known.tier == tier) {
+                let own = cells_of(file, groups, engine.id, tier);
+                let is_here = own.iter().any(|cell| cell.status != Status::Unavailable);
+                if !own.is_empty() && !is_here {
+                    absent.push((name.clone(), tier));
+                }
                 engines.push(EngineAdvice {
                     engine: name,
                     tier,
                     effective_durability: engine.effective_durability,
                     broken: None,
+                    wrong: wrong_answers(file, groups, engine.id, tier),
                     facts: facts::engine_facts(file, groups, engine, tier),
                     pace: pace::slowest_pace(file, groups, kinds, (engine.id, tier)),
                     ratios: BTreeMap::new(),
@@ -162,7 +169,10 @@ fn table<'a>(
                 entry.by_workload.insert(criterion, all);
             }
             if !standing.lacks.is_empty() {
-                entry.lacks.insert(criterion, standing.lacks);
+                // Of an engine that is not here, one word says it.
+                let is_absent = absent.contains(&(entry.engine.clone(), entry.tier));
+                let word = || vec![Status::Unavailable.to_string()];
+                entry.lacks.insert(criterion, if is_absent { word() } else { standing.lacks });
             }
         }
     }
@@ -230,14 +240,48 @@ fn shortfalls(
     engine: &str,
     tier: Durability,
 ) -> Vec<String> {
+    let own = cells_of(file, groups, engine, tier).into_iter();
+    let short = own.filter_map(|cell| {
+        Some(format!("{}: {}", place_of(cell), Shortfall::find(cell, None)?.words(None)))
+    });
+    short.collect()
+}
+
+/// Names the cells of an engine in a tier that answered wrongly, with their phases: `sensors 10k
+/// single: outages`. `None` if all answers were right.
+fn wrong_answers(
+    file: &ResultFile,
+    groups: &[&Group<'_>],
+    engine: &str,
+    tier: Durability,
+) -> Option<String> {
+    let own = cells_of(file, groups, engine, tier).into_iter();
+    let wrong = own.filter(|cell| cell.status == Status::Wrong).map(|cell| {
+        let phases = cell.trials.iter().flat_map(|trial| &trial.phases);
+        let phases = phases.filter(|part| part.status == Status::Wrong);
+        let phases = text::unique(phases.map(|part| text::plain(&part.phase)));
+        text::joined([place_of(cell)].into_iter().chain(phases), " ")
+    });
+    let wrong = text::joined(wrong, "; ");
+    (!wrong.is_empty()).then_some(wrong)
+}
+
+/// Returns the cells of an engine in a tier of these groups.
+fn cells_of<'f>(
+    file: &'f ResultFile,
+    groups: &[&Group<'_>],
+    engine: &str,
+    tier: Durability,
+) -> Vec<&'f Cell> {
     let own = file.cells.iter().filter(|cell| {
         (&*cell.id.engine, cell.id.durability) == (engine, tier)
             && groups.iter().any(|group| group.holds(&cell.id))
     });
-    let short = own.filter_map(|cell| {
-        let (id, shortfall) = (&cell.id, Shortfall::find(cell, None)?);
-        let place = format!("{} {} {}", id.workload, id.extent(), id.variant);
-        Some(format!("{}: {}", text::plain(&place), shortfall.words(None)))
-    });
-    short.collect()
+    own.collect()
+}
+
+/// Names the work of a cell: `machine 60k individual`.
+fn place_of(cell: &Cell) -> String {
+    let id = &cell.id;
+    text::plain(&format!("{} {} {}", id.workload, id.extent(), id.variant))
 }

@@ -81,7 +81,7 @@ pub(crate) fn report(file: &ResultFile, options: &Options<'_>) -> Vec<Block> {
         let grids = grid::group_tables(group, options, &scaling).into_iter();
         blocks.extend(grids.map(|grid| Block::table(grid, std::mem::take(&mut under))));
     }
-    let costs = cost::grids(file, &options.weights, options.published).into_iter();
+    let costs = cost::grids(file, &durability, &options.weights, options.published).into_iter();
     let ageing = ageing::grids(file, options.rows_per_day).into_iter();
     let published = published::comparisons(file, &comparison, options.published);
     let cards = flash::grids(file, &comparison, options.rows_per_day);

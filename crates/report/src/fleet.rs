@@ -149,7 +149,8 @@ impl Fleet {
         let mut advice = advise::tables(&[result], None, &[]);
         evidence::mark_advice(&mut advice, &[result], record);
         self.advice.add(&text::plain(name), advice);
-        let comparison = summary::compare(result, &[]);
+        let mut comparison = summary::compare(result, &[]);
+        evidence::mark_broken(&mut comparison, &evidence::tier_standings(result, record));
         let unpublishable = result.unpublishable();
         let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for cell in &result.cells {
@@ -171,13 +172,14 @@ impl Fleet {
                     unpublishable: unpublishable.contains(&engine.id),
                 };
                 let known = versions.get(engine.id).map(Vec::as_slice).unwrap_or_default();
+                let figure = figure_without_indexes(engine, standing);
                 let engine = self.engine(own, known);
                 self.boxes.push(DeviceFigure {
                     device: self.devices.len() - 1,
                     line: place,
                     engine,
                     ns: time(&line, at),
-                    ..figure_without_indexes(standing)
+                    ..figure
                 });
             }
         }
@@ -223,7 +225,7 @@ fn place<T>(all: &mut Vec<T>, one: T, same: impl Fn(&T, &T) -> bool) -> usize {
 }
 
 /// Makes a box without indexes.
-fn figure_without_indexes(standing: &Standing<'_>) -> DeviceFigure {
+fn figure_without_indexes(engine: &summary::Engine<'_>, standing: &Standing<'_>) -> DeviceFigure {
     let none = DeviceFigure {
         device: 0,
         line: 0,
@@ -235,6 +237,10 @@ fn figure_without_indexes(standing: &Standing<'_>) -> DeviceFigure {
         says: None,
     };
     match standing {
+        // Only its author claims that it keeps the tier, so it is not ranked.
+        Standing::Mean(_) if engine.own_durability.is_some() => {
+            DeviceFigure { says: Some("own settings".to_owned()), ..none }
+        }
         Standing::Mean(mean) => DeviceFigure {
             ratio: Some(mean.ratio),
             whole: mean.answered == mean.of,
@@ -246,6 +252,7 @@ fn figure_without_indexes(standing: &Standing<'_>) -> DeviceFigure {
         }
         Standing::Ended(status) => DeviceFigure { says: Some(status.name().to_owned()), ..none },
         Standing::Weaker => DeviceFigure { says: Some("weaker".to_owned()), ..none },
+        Standing::Broken => DeviceFigure { says: Some("broken".to_owned()), ..none },
         Standing::ByUrl => DeviceFigure { says: Some("by URL".to_owned()), ..none },
         Standing::Nothing => none,
     }

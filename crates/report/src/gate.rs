@@ -178,6 +178,9 @@ pub fn gate(old: &ResultFile, new: &ResultFile, allow: f64) -> Gate {
         only_old,
         only_new,
     };
+    if gate.has_machine_changed() {
+        gate.judge_no_times();
+    }
     (gate.outcome, gate.why) = gate.ends();
     gate
 }
@@ -250,13 +253,19 @@ impl Gate {
         wholes.chain(self.phases.iter().filter_map(|phase| phase.finds)).reduce(f64::min)
     }
 
-    /// Returns the outcome and its reasons. Broken work counts even if the machine changed. Slower
-    /// work does not.
+    /// Takes back that something is slower, which the times of another machine do not show.
+    fn judge_no_times(&mut self) {
+        self.wholes.iter_mut().for_each(|whole| whole.is_slower = false);
+        for phase in self.phases.iter_mut().filter(|phase| phase.verdict == Verdict::Slower) {
+            phase.verdict = Verdict::NotSlower;
+        }
+    }
+
+    /// Returns the outcome and its reasons. Broken work counts even if the machine changed.
     fn ends(&self) -> (Outcome, Vec<String>) {
         let broken = render::broken(self);
         if !broken.is_empty() {
-            let slower = if self.has_machine_changed() { Vec::new() } else { render::slower(self) };
-            return (Outcome::Failed, [broken, slower].concat());
+            return (Outcome::Failed, [broken, render::slower(self)].concat());
         }
         if let Some(machine) = self.machine.as_ref().filter(|_| self.has_machine_changed()) {
             return (Outcome::Unclear, vec![render::machine_changed(machine)]);

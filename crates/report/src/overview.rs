@@ -49,7 +49,7 @@ pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> 
     let lines = means::lines(file, &comparison.groups);
     let mut out: Vec<String> =
         notes::notice(file).map(|face| table::heading(&face, options)).into_iter().collect();
-    if let Some(device) = device::for_all_languages(file, &comparison) {
+    if let Some(device) = device::for_all_languages(file, &comparison, &durability) {
         let heads = rests_on(&comparison, &durability, options.width)
             .into_iter()
             .chain(order_turns(&scaling, options.width))
@@ -57,11 +57,11 @@ pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> 
         out.push(heads.collect::<Vec<_>>().join("\n"));
         out.extend(not_ok(file, &comparison, &lines, &scaling, options));
         out.extend(device::blocks(&device, options));
-        out.extend(rates::block(file, options));
+        out.extend(rates::block(file, &durability, options));
         return out.join("\n\n") + "\n";
     }
     out.extend(tier_tables(&comparison, &lines, options));
-    out.extend(rates::block(file, options));
+    out.extend(rates::block(file, &durability, options));
     out.extend(legend::lines(file, &lines, options));
     out.extend(rests_on(&comparison, &durability, options.width));
     out.extend(order_turns(&scaling, options.width));
@@ -115,7 +115,8 @@ fn not_used(file: &ResultFile) -> impl Iterator<Item = String> {
 /// of single rows to compare, it shows how engines compare.
 pub fn provisional(file: &ResultFile, options: &Options<'_>) -> String {
     let mut comparison = summary::compare(file, options.order);
-    evidence::mark_broken(&mut comparison, &evidence::tier_standings(file, options.durability));
+    let durability = evidence::tier_standings(file, options.durability);
+    evidence::mark_broken(&mut comparison, &durability);
     let own = file.cells.iter();
     let own = own.filter(|cell| !cell.trials.is_empty() || cell.status == Status::NotRun);
     let counts: Vec<usize> = own.map(|cell| cell.trials.len()).collect();
@@ -135,7 +136,7 @@ pub fn provisional(file: &ResultFile, options: &Options<'_>) -> String {
     let lost = not_used(file).chain(remarks.map(|says| text::plain(&says)));
     let lost = lost.flat_map(|says| table::wrapped(&says, options.width, "", "  "));
     let head = [head].into_iter().chain(lost).collect::<Vec<_>>().join("\n");
-    let blocks = match device::for_all_languages(file, &comparison) {
+    let blocks = match device::for_all_languages(file, &comparison, &durability) {
         Some(device) => device::blocks(&device, options),
         None => {
             let mut lines = means::lines(file, &comparison.groups);
@@ -280,6 +281,7 @@ fn box_text(standing: &Standing<'_>, reference: bool) -> Text {
         }
         Standing::Ended(status) => return Text::toned(status.name(), Tone::Dim),
         Standing::Weaker => return Text::toned("weaker", Tone::Dim),
+        Standing::Broken => return Text::toned("broken", Tone::Bad),
         Standing::ByUrl => return Text::toned("by URL", Tone::Dim),
         Standing::Behind(shortfall) => {
             let tone = if reference { Tone::Dim } else { Tone::Warning };

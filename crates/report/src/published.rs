@@ -202,7 +202,8 @@ impl Published {
                 };
                 let figure = |engine: &&str| {
                     let (place, _) = column(engine)?;
-                    Some(&row.entries[place].measured()?.figure)
+                    let measured = row.entries[place].measured()?;
+                    measured.competes().then_some(&measured.figure)
                 };
                 let figures: Vec<Option<&Figure<'_>>> = engines.iter().map(figure).collect();
                 let own = engines.iter().filter_map(|engine| Some(column(engine)?.1));
@@ -214,8 +215,11 @@ impl Published {
                 }
                 let told = line.scale.is_none() || group.conditions() != Conditions::default();
                 let scale = if told { format!("{}, ", group.extent()) } else { String::new() };
-                let variant = text::plain(variant);
-                let label = format!("  here, {scale}{} {variant}{own}", group.durability);
+                // A variant is named if there are others.
+                let others = group.rows.iter().any(|row| row.variant.is_some());
+                let variant = others.then(|| format!(" {}", text::plain(variant)));
+                let variant = variant.unwrap_or_default();
+                let label = format!("  here, {scale}{}{variant}{own}", group.durability);
                 rows.push((label, texts(&figures, rate)));
             }
         }
@@ -240,12 +244,14 @@ fn texts(figures: &[Option<&Figure<'_>>], rate: bool) -> Vec<Text> {
     with_ratios(times.map(|time| (time, time.map(value))))
 }
 
-/// Formats times, each with its text and its ratio to the best.
+/// Formats times, each with its text and its ratio to the best. A single time has no ratio, because
+/// it has nothing to be compared with.
 fn with_ratios(all: impl Iterator<Item = (Option<f64>, Option<String>)>) -> Vec<Text> {
     let all: Vec<_> = all.collect();
-    let best = all.iter().filter_map(|(time, _)| *time).fold(f64::INFINITY, f64::min);
+    let times: Vec<f64> = all.iter().filter_map(|(time, _)| *time).collect();
+    let best = times.iter().copied().reduce(f64::min).filter(|_| times.len() > 1);
     let text = |(time, value): (Option<f64>, Option<String>)| {
-        let ratio = time.map(|time| time / best);
+        let ratio = time.zip(best).map(|(time, best)| time / best);
         let second = ratio.map(format::ratio).unwrap_or_default();
         Text { second, ratio, ..Text::new(value.unwrap_or_default()) }
     };
@@ -315,6 +321,16 @@ mod tests {
             assert!(shown.contains("contacts · published beside measured"), "{shown}");
             assert!(shown.contains("licence forbids publishing results"), "{shown}");
         }
+    }
+
+    #[test]
+    fn a_figure_alone_has_no_ratio() {
+        let texts = |times: &[Option<f64>]| -> Vec<String> {
+            let all = with_ratios(times.iter().map(|time| (*time, time.map(|_| "1 s".to_owned()))));
+            all.into_iter().map(|text| text.second).collect()
+        };
+        assert_eq!(texts(&[Some(2.0), None, Some(4.0)]), ["1.00x", "", "2.00x"]);
+        assert_eq!(texts(&[None, Some(4.0)]), ["", ""]);
     }
 
     #[test]

@@ -192,8 +192,8 @@ fn outcome(tuned: &Tuned, outcome: &Outcome) -> String {
             "the best, and no gain when measured again".to_owned()
         }
         Outcome::Taken => "taken".to_owned(),
-        Outcome::NotFaster => "not faster".to_owned(),
-        Outcome::NotOnTop => "not faster on top of what was taken".to_owned(),
+        Outcome::NotFaster => "not clearly faster".to_owned(),
+        Outcome::NotOnTop => "not clearly faster on top of what was taken".to_owned(),
         Outcome::Instead => "something else was taken for it".to_owned(),
         Outcome::Broken { lost } => {
             format!("loses what the tier promises: {}", clipped(lost, LONGEST))

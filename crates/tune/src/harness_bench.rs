@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use embermark_engines::{SettingValues, registry};
+use embermark_engines::{SettingValues, as_set, registry};
 use embermark_harness::progress::Silent;
 use embermark_harness::{HarnessError, RunOptions, check_settings};
 use embermark_model::plan::Plan;
@@ -42,6 +42,21 @@ pub struct Screening {
     pub rejected: Vec<(Set, String)>,
 }
 
+/// Why settings cannot be measured.
+#[derive(Debug)]
+pub enum MeasureError {
+    /// A run did not take place or ended early.
+    Run(HarnessError),
+    /// The current settings did not complete the work, for this reason.
+    Current(String),
+}
+
+impl From<HarnessError> for MeasureError {
+    fn from(error: HarnessError) -> Self {
+        Self::Run(error)
+    }
+}
+
 /// Cost of the runs so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct RunCosts {
@@ -67,6 +82,8 @@ pub struct HarnessBench<'a> {
     pub announce: &'a dyn Fn(&str),
     /// Duration and number of trials, number of runs, and the runs' time without their trials.
     spent: RunCosts,
+    /// Duration of the longest test of the tier.
+    proof_time: Duration,
     /// The last run, and the names of its columns.
     last: Option<ResultFile>,
     names: Vec<String>,
@@ -89,6 +106,7 @@ impl<'a> HarnessBench<'a> {
             keeps_tier,
             announce,
             spent,
+            proof_time: Duration::ZERO,
             last: None,
             names: Vec::new(),
         }
@@ -110,13 +128,8 @@ impl<'a> HarnessBench<'a> {
     ///
     /// # Errors
     /// If the current settings cannot be measured.
-    pub fn screen(&mut self, candidates: Vec<Set>) -> Result<Screening, HarnessError> {
+    pub fn screen(&mut self, candidates: Vec<Set>) -> Result<Screening, MeasureError> {
         self.trials("today's settings, to know how long a trial takes", &[Set::new()], 1)?;
-        let cells = self.last.iter().flat_map(|file| &file.cells);
-        let lacks = |cell: &Cell| Some((cell.id.storage?, cell.lacks_storage()?.to_owned()));
-        if let Some((storage, why)) = cells.filter_map(lacks).next() {
-            return Err(HarnessError::Storage { storage, why });
-        }
         let (mut accepted, mut rejected) = (Vec::new(), Vec::new());
         for set in candidates {
             if self.is_current(&set) {
@@ -132,12 +145,16 @@ impl<'a> HarnessBench<'a> {
     }
 
     /// Runs trials of columns in turns. With `count` it also runs those that count bytes.
+    ///
+    /// # Errors
+    /// If there is no run, or the current settings do not complete it: nothing can be compared
+    /// with them.
     fn run(
         &mut self,
         about: &str,
         columns: &[Set],
         (times, count): (u32, bool),
-    ) -> Result<Columns, HarnessError> {
+    ) -> Result<Columns, MeasureError> {
         let plural = if times == 1 { "trial" } else { "trials" };
         (self.announce)(&format!("{about}: {times} {plural} of each, in turns"));
         self.spent.runs += 1;
@@ -161,22 +178,35 @@ impl<'a> HarnessBench<'a> {
         self.spent.trials += trials().count() as u32;
         self.spent.trial_time += trial_time;
         self.spent.overhead += began.elapsed().saturating_sub(trial_time);
-        let ended = self.names.iter().map(|name| column_result(&result, name)).collect();
+        let lacks = |cell: &Cell| Some((cell.id.storage?, cell.lacks_storage()?.to_owned()));
+        if let Some((storage, why)) = result.cells.iter().find_map(lacks) {
+            return Err(HarnessError::Storage { storage, why }.into());
+        }
+        let ended: Columns = self.names.iter().map(|name| column_result(&result, name)).collect();
+        if let (Some(ColumnResult::Out(why)), true) = (ended.first(), columns[0].is_empty()) {
+            return Err(MeasureError::Current(why.clone()));
+        }
         self.last = Some(result);
         Ok(ended)
     }
 
-    /// Whether the engine reported exactly these values in the last run.
+    /// Whether the last run had exactly these values, as the engine reported them or as they were
+    /// set.
     fn is_current(&self, set: &Set) -> bool {
         let Ok(engine) = registry::find(&self.subject.today.engine) else { return false };
         let cells = self.last.iter().flat_map(|file| &file.cells);
         let Some(trial) = cells.flat_map(|cell| &cell.trials).next() else { return false };
+        let as_set = as_set("");
         set.iter().all(|(name, value)| {
-            trial.settings.get(name).is_some_and(|found| match engine.settings().find(name) {
-                Some(known) if !matches!(known.takes, SettingValues::Any) => {
-                    known.matches(value, found)
+            trial.settings.get(name).is_some_and(|found| {
+                let found = found.strip_suffix(&*as_set).unwrap_or(found);
+                let found = found.strip_suffix(" bytes").unwrap_or(found);
+                match engine.settings().find(name) {
+                    Some(known) if !matches!(known.takes, SettingValues::Any) => {
+                        known.matches(value, found)
+                    }
+                    _ => value.eq_ignore_ascii_case(found),
                 }
-                _ => value.eq_ignore_ascii_case(found),
             })
         })
     }
@@ -202,31 +232,37 @@ fn column_name(at: usize, own: &Configuration) -> String {
 }
 
 impl Bench for HarnessBench<'_> {
-    type Error = HarnessError;
+    type Error = MeasureError;
 
     fn trials(
         &mut self,
         about: &str,
         columns: &[Set],
         times: u32,
-    ) -> Result<Columns, HarnessError> {
+    ) -> Result<Columns, MeasureError> {
         self.run(about, columns, (times, false))
     }
 
-    fn final_trials(&mut self, winner: &Set, times: u32) -> Result<Columns, HarnessError> {
+    fn final_trials(&mut self, winner: &Set, times: u32) -> Result<Columns, MeasureError> {
         self.run("the winner, again", &[Set::new(), winner.clone()], (times, true))
     }
 
-    fn keeps_tier(&mut self, set: &Set) -> Result<Kept, HarnessError> {
+    fn keeps_tier(&mut self, set: &Set) -> Result<Kept, MeasureError> {
         let own = self.subject.with(set);
         (self.announce)(&format!("does {own} keep the tier?"));
+        let began = Instant::now();
         let kept = (self.keeps_tier)(&own)?;
+        self.proof_time = self.proof_time.max(began.elapsed());
         // What the engine itself reports as weaker is not taken, whatever a few power cuts left.
         let weak = self.check_candidate(set)?;
         Ok(match (kept, weak) {
             (Kept::Broken { lost }, _) | (_, Some(lost)) => Kept::Broken { lost },
             (kept, None) => kept,
         })
+    }
+
+    fn proof_time(&self) -> Duration {
+        self.proof_time
     }
 
     fn time_left(&self) -> Duration {
@@ -244,7 +280,7 @@ impl Bench for HarnessBench<'_> {
 fn column_result(result: &ResultFile, column: &str) -> ColumnResult {
     let cells: Vec<&Cell> = result.cells.iter().filter(|cell| cell.id.engine == column).collect();
     if let Some(cell) = cells.iter().find(|cell| cell.has_failure()) {
-        return ColumnResult::Out(cell.reason.clone().unwrap_or_else(|| cell.status.to_string()));
+        return ColumnResult::Out(reason(cell));
     }
     let trials = cells.iter().map(|cell| cell.trials.len()).min().unwrap_or(0);
     let of = |at: usize| {
@@ -262,11 +298,23 @@ fn column_result(result: &ResultFile, column: &str) -> ColumnResult {
         }
         times
     };
-    match trials {
-        0 => {
-            let why = cells.iter().find_map(|cell| cell.reason.clone());
-            ColumnResult::Out(why.unwrap_or_else(|| "nothing was measured".to_owned()))
-        }
-        _ => ColumnResult::Times((0..trials).map(of).collect()),
+    let times: Vec<BTreeMap<String, f64>> = (0..trials).map(of).collect();
+    // Trials without a figure, of an engine that cannot do the work, are not equally fast.
+    match times.is_empty() || times.iter().any(BTreeMap::is_empty) {
+        true => ColumnResult::Out(match cells.first() {
+            Some(cell) => reason(cell),
+            None => "nothing was measured".to_owned(),
+        }),
+        false => ColumnResult::Times(times),
     }
+}
+
+/// Returns why a cell has no figures: its own reason, or that of a trial or a phase.
+fn reason(cell: &Cell) -> String {
+    let trials = || cell.lost_trials.iter().chain(&cell.trials);
+    let of_trial = || trials().find_map(|trial| trial.reason.clone());
+    let of_phase =
+        || trials().flat_map(|trial| &trial.phases).find_map(|phase| phase.reason.clone());
+    let said = cell.reason.clone().or_else(of_trial).or_else(of_phase);
+    said.unwrap_or_else(|| cell.status.to_string())
 }

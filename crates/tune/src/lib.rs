@@ -13,5 +13,5 @@ mod harness_bench;
 mod search;
 
 pub use columns::{ColumnResult, Columns};
-pub use harness_bench::{HarnessBench, Screening, Subject};
+pub use harness_bench::{HarnessBench, MeasureError, Screening, Subject};
 pub use search::{Bench, TooShort, search};

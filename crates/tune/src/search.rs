@@ -33,6 +33,10 @@ pub trait Bench {
     /// If it cannot be tested.
     fn keeps_tier(&mut self, set: &Set) -> Result<Kept, Self::Error>;
 
+    /// Returns the duration of the longest [test of the tier](Self::keeps_tier) so far. Zero before
+    /// the first.
+    fn proof_time(&self) -> Duration;
+
     /// Returns the remaining time.
     fn time_left(&self) -> Duration;
 
@@ -95,6 +99,12 @@ impl Candidate {
 
     fn mean(&self) -> f64 {
         if self.gains.is_empty() { f64::NEG_INFINITY } else { self.mean_and_error().0 }
+    }
+
+    /// Whether the gain is worth a step: the least, and more than its own standard error.
+    fn is_gain(&self) -> bool {
+        let (mean, error) = self.mean_and_error();
+        mean > LEAST_GAIN.max(error)
     }
 
     /// Adds trials next to those of `base`.
@@ -165,8 +175,16 @@ pub fn search<B: Bench>(
     }
     search.first_look(bench)?;
     let (winner, kept) = search.take_gains(bench)?;
-    let gain = if winner.is_empty() { None } else { confirm(bench, &winner)? };
-    Ok(Ok(search.found(winner, gain, kept)))
+    if winner.is_empty() {
+        return Ok(Ok(search.found(winner, None, kept)));
+    }
+    Ok(Ok(match confirm(bench, &winner)? {
+        Ok(gain) => search.found(winner, Some(gain), kept),
+        Err(why) => {
+            search.drop_taken(&why);
+            search.found(Set::new(), None, None)
+        }
+    }))
 }
 
 struct Search {
@@ -184,9 +202,9 @@ impl Search {
         open
     }
 
-    /// Whether this number of trials leaves this share of the time.
-    fn fits<B: Bench>(&self, bench: &B, trials: u32, leaves: f64) -> bool {
-        bench.time_left() >= bench.trial_time() * trials + self.whole.mul_f64(leaves)
+    /// Whether this duration leaves this share of the time.
+    fn fits<B: Bench>(&self, bench: &B, takes: Duration, leaves: f64) -> bool {
+        bench.time_left() >= takes + self.whole.mul_f64(leaves)
     }
 
     /// Measures every candidate, and the better half again.
@@ -194,7 +212,8 @@ impl Search {
         let mut open = self.open();
         for (round, times) in ROUNDS.into_iter().enumerate() {
             let trials = (open.len() as u32 + 1) * times;
-            if open.is_empty() || (round > 0 && !self.fits(bench, trials, 0.5)) {
+            let takes = bench.trial_time() * trials;
+            if open.is_empty() || (round > 0 && !self.fits(bench, takes, 0.5)) {
                 break;
             }
             let plural = if open.len() == 1 { "" } else { "s" };
@@ -236,7 +255,17 @@ impl Search {
         let own = candidates.iter().map(|at| merged(below, &self.candidates[*at].set));
         let columns: Vec<Set> = std::iter::once(below.clone()).chain(own).collect();
         let mut ended = bench.trials(about, &columns, times)?.into_iter();
-        let Some(ColumnResult::Times(base)) = ended.next() else { return Ok(()) };
+        let base = match ended.next() {
+            Some(ColumnResult::Times(base)) => base,
+            Some(ColumnResult::Out(why)) => {
+                let why = format!("what was taken did not complete the work: {why}");
+                for at in candidates {
+                    self.candidates[*at].outcome = Outcome::Out { why: why.clone() };
+                }
+                return Ok(());
+            }
+            None => return Ok(()),
+        };
         for (at, ended) in candidates.iter().zip(ended) {
             self.candidates[*at].take(&base, ended);
         }
@@ -264,8 +293,10 @@ impl Search {
             if open.is_empty() {
                 break;
             }
+            // What gains there must be tested, too.
             let trials = (open.len() as u32 + 1) * TRIALS_ON_TOP;
-            if !self.fits(bench, trials, 0.25) {
+            let takes = bench.trial_time() * trials + bench.proof_time();
+            if !self.fits(bench, takes, 0.25) {
                 let names: Vec<String> =
                     open.iter().map(|at| words(&self.candidates[*at].set)).collect();
                 self.left_out.push(format!("on top of what was taken: {}", names.join("; ")));
@@ -273,7 +304,7 @@ impl Search {
             }
             self.measure(bench, "on top of what was taken", &winner, &open, TRIALS_ON_TOP)?;
             for at in open {
-                if self.candidates[at].is_open() && self.candidates[at].mean() <= LEAST_GAIN {
+                if self.candidates[at].is_open() && !self.candidates[at].is_gain() {
                     self.candidates[at].outcome = Outcome::NotOnTop;
                 }
             }
@@ -287,8 +318,13 @@ impl Search {
         bench: &mut B,
         below: &Set,
     ) -> Result<Option<(usize, Kept)>, B::Error> {
-        for at in self.open() {
-            if self.candidates[at].mean() <= LEAST_GAIN {
+        let mut open = self.open();
+        open.retain(|at| self.candidates[*at].is_gain());
+        for at in open {
+            let takes = bench.proof_time();
+            if takes > Duration::ZERO && !self.fits(bench, takes, 0.25) {
+                let set = words(&self.candidates[at].set);
+                self.left_out.push(format!("the test whether {set} keeps the tier"));
                 break;
             }
             match bench.keeps_tier(&merged(below, &self.candidates[at].set))? {
@@ -297,6 +333,14 @@ impl Search {
             }
         }
         Ok(None)
+    }
+
+    /// Records that what was taken has no figures at the end.
+    fn drop_taken(&mut self, why: &str) {
+        let taken = self.candidates.iter_mut().filter(|one| one.outcome == Outcome::Taken);
+        for candidate in taken {
+            candidate.outcome = Outcome::Out { why: format!("when it was measured again: {why}") };
+        }
     }
 
     fn found(self, winner: Set, gain: Option<Gain>, kept: Option<Kept>) -> SearchResult {
@@ -314,36 +358,47 @@ impl Search {
     }
 }
 
-/// Measures the winner again next to the current settings.
-fn confirm<B: Bench>(bench: &mut B, winner: &Set) -> Result<Option<Gain>, B::Error> {
+/// Measures the winner again next to the current settings. The inner error says why there are no
+/// figures.
+fn confirm<B: Bench>(bench: &mut B, winner: &Set) -> Result<Result<Gain, String>, B::Error> {
     let [least, most] = FINAL_TRIALS;
     let pairs =
         bench.time_left().as_secs_f64() / (2.0 * bench.trial_time().as_secs_f64()).max(1e-3);
     let times = (pairs as u32).clamp(least, most);
     let ended = bench.final_trials(winner, times)?;
-    let [ColumnResult::Times(base), ColumnResult::Times(own)] = &ended[..] else { return Ok(None) };
-    let Some(phases) = base.first().map(|trial| trial.keys().cloned().collect::<Vec<_>>()) else {
-        return Ok(None);
+    let (base, own) = match &ended[..] {
+        [ColumnResult::Times(base), ColumnResult::Times(own)] => (base, own),
+        [ColumnResult::Out(why), ..] | [_, ColumnResult::Out(why)] => return Ok(Err(why.clone())),
+        _ => return Ok(Err("nothing was measured".to_owned())),
     };
-    // The geometric mean of the phases' times, by trial.
+    let phases: Vec<&String> = base.first().into_iter().flat_map(BTreeMap::keys).collect();
+    // The geometric mean of the phases' times, by trial. Means over different phases cannot be
+    // compared.
+    let mean = |trial: &BTreeMap<String, f64>| {
+        let times: Option<Vec<f64>> =
+            phases.iter().map(|phase| trial.get(phase.as_str()).copied()).collect();
+        geometric_mean(times?)
+    };
     let means = |trials: &[BTreeMap<String, f64>]| -> Option<Vec<f64>> {
-        trials.iter().map(|trial| geometric_mean(trial.values().copied())).collect()
+        trials.iter().map(mean).collect()
     };
-    let Some((today, new)) = means(base).zip(means(own)) else { return Ok(None) };
     let ratio = |above: &[f64], below: &[f64]| Some(median(above)? / median(below)?);
-    let Some(whole) = ratio(&today, &new) else { return Ok(None) };
-    let phase = |phase: String| {
-        let times = |trials: &[BTreeMap<String, f64>]| -> Vec<f64> {
-            trials.iter().filter_map(|trial| trial.get(&phase).copied()).collect()
-        };
-        let gain = ratio(&times(base), &times(own))?;
-        Some((phase, gain))
+    let measured = means(base).zip(means(own));
+    let measured = measured.and_then(|(today, new)| Some((ratio(&today, &new)?, today, new)));
+    let Some((whole, today, new)) = measured else {
+        return Ok(Err("a trial did not complete every phase".to_owned()));
     };
-    Ok(Some(Gain {
+    let phase = |phase: &&String| {
+        let times = |trials: &[BTreeMap<String, f64>]| -> Vec<f64> {
+            trials.iter().filter_map(|trial| trial.get(phase.as_str()).copied()).collect()
+        };
+        Some(((*phase).clone(), ratio(&times(base), &times(own))?))
+    };
+    Ok(Ok(Gain {
         ratio: whole,
         interval: ratio_interval(&today, &new),
         trials: today.len().min(new.len()) as u32,
-        phases: phases.into_iter().filter_map(phase).collect(),
+        phases: phases.iter().filter_map(phase).collect(),
     }))
 }
 

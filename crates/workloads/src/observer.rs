@@ -4,15 +4,16 @@ use std::io;
 use std::process::Child;
 use std::time::Duration;
 
+use embermark_contract::EngineError;
 use embermark_model::result::{Latency, Timeline};
 
 /// Measures a phase that opens its own measurement window.
 pub trait PhaseObserver {
     /// A companion process in this role takes part from now on.
-    fn process(&mut self, role: &'static str, pid: u32);
+    fn process(&mut self, _role: &'static str, _pid: u32) {}
 
     /// Writing begins with the warm-up and lasts this long.
-    fn begin(&mut self, lasts: Duration);
+    fn begin(&mut self, _lasts: Duration) {}
 
     /// Writing begins and lasts at most this long. The disk is sampled at this interval.
     fn sample(&mut self, _every: Duration, longest: Duration) {
@@ -28,43 +29,32 @@ pub trait PhaseObserver {
     fn timeline(&mut self, _timeline: Timeline) {}
 
     /// All rows are stored.
-    fn end(&mut self);
+    fn end(&mut self) {}
 
     /// The warm-up is over. Resource use counts from now on.
-    fn open(&mut self);
+    fn open(&mut self) {}
 
     /// Resource use no longer counts.
-    fn close(&mut self);
+    fn close(&mut self) {}
 
     /// Receives a count of events in the window.
-    fn count(&mut self, name: &'static str, count: u64);
+    fn count(&mut self, _name: &'static str, _count: u64) {}
 
     /// Receives a latency distribution of the window, in ns.
-    fn latency(&mut self, name: &'static str, latency: Latency);
+    fn latency(&mut self, _name: &'static str, _latency: Latency) {}
 
     /// Receives a remark for readers of the figures, as a sentence without a full stop.
-    fn remark(&mut self, remark: &str);
+    fn remark(&mut self, _remark: &str) {}
 }
 
 /// Ignores everything.
 pub struct NoopObserver;
 
-impl PhaseObserver for NoopObserver {
-    fn process(&mut self, _: &'static str, _: u32) {}
+impl PhaseObserver for NoopObserver {}
 
-    fn begin(&mut self, _: Duration) {}
-
-    fn end(&mut self) {}
-
-    fn open(&mut self) {}
-
-    fn close(&mut self) {}
-
-    fn count(&mut self, _: &'static str, _: u64) {}
-
-    fn latency(&mut self, _: &'static str, _: Latency) {}
-
-    fn remark(&mut self, _: &str) {}
+/// Returns the error of a phase that needs companions where none can be started.
+pub(crate) fn no_companions() -> EngineError {
+    EngineError::unsupported("this program", "starting processes that take part in a phase")
 }
 
 /// Starts companion processes of the worker. Each of them runs

@@ -24,6 +24,7 @@ mod writer;
 
 pub use infer::{Inferred, InferredColumn, NearKey, group_by_fields, infer, infer_sqlite};
 pub use log::stage_log;
+pub use select::field_names;
 pub use source::{
     CODES, FileStates, OptionFault, SqliteTable, check_option, is_sqlite, option_names,
     sqlite_reads, sqlite_tables, sqlite_views, unknown_codes,

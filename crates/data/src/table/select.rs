@@ -32,7 +32,7 @@ pub(super) struct Selection {
 }
 
 /// Returns the names of the fields that a column is read from.
-pub(super) fn names(column: &Column) -> Vec<&str> {
+pub fn field_names(column: &Column) -> Vec<&str> {
     match &column.from {
         _ if column.make.is_some() => Vec::new(),
         Some(from) if !from.names.is_empty() => from.names.iter().map(String::as_str).collect(),
@@ -41,9 +41,9 @@ pub(super) fn names(column: &Column) -> Vec<&str> {
 }
 
 /// Checks that the rows have every field that the columns are read from.
-fn check_fields(columns: &[Column], source: &Source) -> Result<(), DataError> {
+fn check_fields(columns: &[Column], rows: &RowsFile, source: &Source) -> Result<(), DataError> {
     let mut missing: Option<(PathBuf, Vec<UnknownName>)> = None;
-    for name in columns.iter().flat_map(names) {
+    for name in columns.iter().flat_map(field_names) {
         match source.field(name) {
             Ok(_) => {}
             Err(DataError::NoField { path, unknown }) => {
@@ -57,10 +57,18 @@ fn check_fields(columns: &[Column], source: &Source) -> Result<(), DataError> {
             Err(error) => return Err(error),
         }
     }
-    match missing {
-        Some((path, unknown)) => Err(DataError::NoField { path, unknown }),
-        None => Ok(()),
-    }
+    let Some((path, unknown)) = missing else { return Ok(()) };
+    let given = rows.read.iter().find(|(name, _)| matches!(&**name, "delim" | "sep"));
+    let names = source.dialect.as_ref().map(|dialect| &*dialect.names);
+    Err(match (given, names) {
+        (Some((option, delimiter)), Some([only])) if unknown.len() > 1 => DataError::NoDelimiter {
+            path,
+            option: option.clone(),
+            delimiter: delimiter.as_text().unwrap_or_default().to_owned(),
+            only: only.clone(),
+        },
+        _ => DataError::NoField { path, unknown },
+    })
 }
 
 /// Returns SQL for the time that a text has by a format, or NULL. A year of two digits is not one of
@@ -84,13 +92,14 @@ impl Selection {
     /// Selects what the columns of a table need.
     ///
     /// # Errors
-    /// [`DataError::NoField`] with every field of a column that the rows do not have.
+    /// [`DataError::NoField`] with every field of a column that the rows do not have, and
+    /// [`DataError::NoDelimiter`].
     pub(super) fn new(
         columns: &[Column],
         rows: &RowsFile,
         source: &Source,
     ) -> Result<Self, DataError> {
-        check_fields(columns, source)?;
+        check_fields(columns, rows, source)?;
         let mut all = Self { sql: Vec::new(), columns: Vec::new(), headers: Vec::new() };
         for column in columns {
             let kind = column.make.as_ref().map(|make| &make.kind);
@@ -98,7 +107,7 @@ impl Selection {
                 all.columns.push(ColumnSource::Number { from, step, repeat: repeat.max(1) });
                 continue;
             }
-            let names = names(column);
+            let names = field_names(column);
             let for_text = names.len() > 1 || matches!(column.of, ColumnType::Text);
             let fields = names.iter().map(|name| Ok(&source.fields()[source.field(name)?]));
             let fields = fields.collect::<Result<Vec<_>, DataError>>()?;

@@ -1,4 +1,8 @@
 //! CSV and Parquet read back what was written, with the types they promise.
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+
 use embermark_data::{DataError, ParquetWriter, export, synthetic};
 use embermark_model::{Key, Reading};
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type};
@@ -14,6 +18,13 @@ fn rows() -> Vec<Reading> {
         [Some(-0.1), Some(1e-300), Some(1.5e300), Some(1.0 / 3.0)],
     ));
     rows
+}
+
+/// Opens what `write` has written to a file.
+fn read(write: impl FnOnce(&Path) -> Result<(), DataError>) -> SerializedFileReader<File> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    write(file.path()).unwrap();
+    SerializedFileReader::new(file.into_file()).unwrap()
 }
 
 #[test]
@@ -62,9 +73,7 @@ fn parquet_reads_back_equal_over_several_row_groups() {
     rows.extend((0..extra).map(|i| {
         Reading::new(Key { sensor: 3, ts: i64::from(i) }, [Some(f64::from(i)), None, None, None])
     }));
-    let mut file = tempfile::tempfile().unwrap();
-    export::to_parquet(&rows, &mut file).unwrap();
-    let reader = SerializedFileReader::new(file).unwrap();
+    let reader = read(|out| export::to_parquet(&rows, out));
     assert!(reader.num_row_groups() > 1);
     assert_eq!(reader.metadata().file_metadata().num_rows(), rows.len() as i64);
     let value = |field: &Field| match *field {
@@ -90,9 +99,7 @@ fn parquet_reads_back_equal_over_several_row_groups() {
 
 #[test]
 fn parquet_columns_have_the_types_that_other_programs_expect() {
-    let mut file = tempfile::tempfile().unwrap();
-    export::to_parquet(&rows(), &mut file).unwrap();
-    let reader = SerializedFileReader::new(file).unwrap();
+    let reader = read(|out| export::to_parquet(&rows(), out));
     let columns = reader.metadata().file_metadata().schema_descr().columns();
     let names: Vec<_> = columns.iter().map(|column| column.name()).collect();
     assert_eq!(names, ["ts", "sensor", "temperature", "humidity", "light", "voltage"]);
@@ -114,14 +121,15 @@ fn parquet_columns_have_the_types_that_other_programs_expect() {
 #[test]
 fn texts_reach_parquet_as_they_are_and_an_empty_one_is_not_missing() {
     let texts = [Some(""), None, Some("a,\"b\"\nc\r\n"), Some(" #'é "), Some("NULL"), Some("\\N")];
-    let mut file = tempfile::tempfile().unwrap();
     let columns = vec![("a 'b'".to_owned(), "VARCHAR"), ("n".to_owned(), "BIGINT")];
-    let mut writer = ParquetWriter::new(columns, &mut file).unwrap();
-    for text in texts {
-        writer.add([text, text.map(|_| "-9223372036854775808")]).unwrap();
-    }
-    writer.finish().unwrap();
-    let rows = SerializedFileReader::new(file).unwrap().into_iter();
+    let reader = read(|out| {
+        let mut writer = ParquetWriter::new(columns, out)?;
+        for text in texts {
+            writer.add([text, text.map(|_| "-9223372036854775808")])?;
+        }
+        writer.finish()
+    });
+    let rows = reader.into_iter();
     let read = rows.map(|row| {
         let row = row.unwrap();
         let fields: Vec<(&String, &Field)> = row.get_column_iter().collect();
@@ -140,35 +148,35 @@ fn no_rows_make_files_that_are_empty_but_whole() {
     let mut text = Vec::new();
     export::to_csv(&[], &mut text).unwrap();
     assert_eq!(text, b"ts,sensor,temperature,humidity,light,voltage\n");
-    let mut file = tempfile::tempfile().unwrap();
-    export::to_parquet(&[], &mut file).unwrap();
-    assert_eq!(SerializedFileReader::new(file).unwrap().metadata().file_metadata().num_rows(), 0);
-}
-
-/// Takes some bytes, and is then full.
-struct FullDisk(usize);
-
-impl std::io::Write for FullDisk {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 = self.0.checked_sub(bytes.len()).ok_or(std::io::ErrorKind::StorageFull)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
+    let reader = read(|out| export::to_parquet(&[], out));
+    assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
 }
 
 #[test]
 fn a_full_disk_is_an_error_in_every_format() {
-    let rows = rows();
-    for room in [0, 100, 70_000] {
-        let results =
-            [export::to_csv(&rows, FullDisk(room)), export::to_parquet(&rows, FullDisk(room))];
-        for result in results {
-            let error = result.unwrap_err();
-            assert!(matches!(error, DataError::Export { .. }));
-            assert!(error.to_string().contains("space"), "{error}");
-        }
+    let (rows, full) = (rows(), Path::new("/dev/full"));
+    let csv = BufWriter::new(File::create(full).unwrap());
+    for result in [export::to_csv(&rows, csv), export::to_parquet(&rows, full)] {
+        let error = result.unwrap_err();
+        assert!(matches!(error, DataError::Export { .. }));
+        assert!(error.to_string().contains("space"), "{error}");
     }
+}
+
+#[test]
+fn the_rows_of_a_parquet_file_lie_beside_it_until_they_are_converted() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("r.parquet");
+    std::fs::write(&out, "of before").unwrap();
+    let mut writer = ParquetWriter::new(vec![("n".to_owned(), "BIGINT")], &out).unwrap();
+    writer.add([Some("1")]).unwrap();
+    let names = || {
+        let names = std::fs::read_dir(folder.path()).unwrap();
+        names.map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>()
+    };
+    assert_eq!(names().len(), 2, "{:?}", names());
+    assert_eq!(std::fs::read(&out).unwrap(), b"of before");
+    writer.finish().unwrap();
+    assert_eq!(names(), ["r.parquet"]);
+    assert_eq!(std::fs::read(&out).unwrap()[..4], *b"PAR1");
 }

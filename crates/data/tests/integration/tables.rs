@@ -12,7 +12,7 @@ use crate::common::{self, gzip};
 use embermark_data::DataError;
 use embermark_data::draw::Draw;
 use embermark_data::table::{StagedTable, compare};
-use embermark_model::table::{Field, Table, Value};
+use embermark_model::table::{Field, Literal, RowsFrom, Table, Value};
 use embermark_skips::sampled;
 
 const COLUMNS: [(&str, embermark_model::table::ColumnType); 5] =
@@ -222,6 +222,18 @@ fn all_fields_that_the_file_lacks_are_named_at_once() {
     let fields = "unknown field 'Time', did you mean 'time'?; unknown field 'sensr', did you mean \
                   'sensor'?; unknown field 'batt'; valid: id, time, sensor: correct the columns'";
     assert!(text.contains(fields), "{text}");
+}
+
+#[test]
+fn a_given_delimiter_that_the_file_lacks_is_named() {
+    let folder = file("r.csv", "id,x\n1,2\n");
+    let mut of = table("r.csv", &[("id", U64), ("x", U64)], &[0]);
+    let RowsFrom::File(rows) = &mut of.rows else { panic!("no file") };
+    rows.read.push(("delim".to_owned(), Literal::Text("||".to_owned())));
+    let text = staged_with(folder.path(), of, None, 1.0).unwrap_err().to_string();
+    let expected =
+        "the given delim = \"||\" is not between its names, which are one field, \"id,x\"";
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]

@@ -184,7 +184,7 @@ fn json_lines_and_parquet_are_looked_at_in_the_same_way() {
     let readings = embermark_data::synthetic::generate(5_000, 42).unwrap().readings;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.parquet");
-    export::to_parquet(&readings, std::fs::File::create(&path).unwrap()).unwrap();
+    export::to_parquet(&readings, &path).unwrap();
     let parquet = infer(&path).unwrap();
     assert_eq!((&*parquet.format, parquet.rows, parquet.time), ("Parquet", 5_000, Some(0)));
     assert_eq!(parquet.keys[0], [1, 0]);
@@ -529,6 +529,14 @@ fn of_several_times_of_day_the_first_belongs_to_the_date() {
     assert!(notes(&found, "date is read with the time of day in from, and not with to"));
     let found = numbered("date;clock;v", 24, |n| format!("05.03.2024;{:02}:00;{n}", n + 1));
     assert!(notes(&found, "clock: 24:00 is not read as a time of day"), "{:?}", found.notes);
+}
+
+#[test]
+fn a_column_of_bytes_because_of_a_nul_has_a_note() {
+    let found = inferred("t.csv", b"id,note\n1,a\0b\n2,cd\n3,ef\n");
+    assert_eq!(found.columns[1].of, BYTES);
+    let note = "note: bytes, because 1 value has a NUL or is not UTF-8";
+    assert!(notes(&found, note), "{:?}", found.notes);
 }
 
 #[test]

@@ -92,11 +92,13 @@ fn write(path: &Path, rows: &[Reading]) -> Result<(), Failure> {
             return Err(Failure::usage(format!("{} is neither .csv nor .parquet", path.display())));
         }
     };
-    let file = File::create(path).map_err(Failure::unwritable(path))?;
-    // Both write out their buffers.
     let written = match to_csv {
-        true => export::to_csv(rows, BufWriter::new(file)),
-        false => export::to_parquet(rows, file),
+        true => {
+            let file = File::create(path).map_err(Failure::unwritable(path))?;
+            // It writes out its buffer.
+            export::to_csv(rows, BufWriter::new(file))
+        }
+        false => export::to_parquet(rows, path),
     };
     written.map_err(Failure::unwritable(path))
 }

@@ -83,17 +83,14 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
         return args.show.print(&known, result, format, path, &files);
     };
     let format = format.unwrap_or(Format::Table);
-    // Made before the file is opened, so that an error leaves an existing file as it is.
-    let content = if format == Format::Parquet {
-        let mut content = Vec::new();
+    if format == Format::Parquet {
         let device = embermark_report::label(path);
-        parquet(&device, result, &known.durability, &mut content)
-            .map_err(Failure::unwritable(&out))?;
-        content
+        parquet(&device, result, &known.durability, &out).map_err(Failure::unwritable(&out))?;
     } else {
-        args.show.text(&known, result, format, path, output::width())?.into_bytes()
-    };
-    fs::write(&out, content).map_err(Failure::unwritable(&out))?;
+        // Made before the file is opened, so that an error leaves an existing file as it is.
+        let text = args.show.text(&known, result, format, path, output::width())?;
+        fs::write(&out, text).map_err(Failure::unwritable(&out))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -123,10 +120,12 @@ pub fn write_runs(
     format: Format,
     out: &Path,
 ) -> Result<ExitCode, Failure> {
-    let file = BufWriter::new(File::create(out).map_err(Failure::unwritable(out))?);
     let written = match format {
-        Format::Parquet => parquet_of(all, read, durability, file),
-        _ => csv_of(all, read, durability, file),
+        Format::Parquet => parquet_of(all, read, durability, out),
+        _ => {
+            let file = File::create(out).map_err(Failure::unwritable(out))?;
+            csv_of(all, read, durability, BufWriter::new(file))
+        }
     };
     written.map_err(|error| match error {
         ReportError::Csv(_) | ReportError::Parquet(_) => Failure::runtime(error),

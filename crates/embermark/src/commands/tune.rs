@@ -18,7 +18,7 @@ use embermark_model::tuning_result::{Because, Outcome, Set, Tried, Tuned, Tuning
 use embermark_model::{Configuration, Configurations, Durability};
 use embermark_report::summary::{Resource, Usage};
 use embermark_report::tuned;
-use embermark_tune::{HarnessBench, Screening, Subject, search};
+use embermark_tune::{HarnessBench, MeasureError, Screening, Subject, search};
 
 use super::measure::{INTERRUPTED, PAGE};
 use super::options::default_out;
@@ -153,7 +153,7 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
         engines: BTreeMap::new(),
     };
     let engines = tasks.len() as u32;
-    let mut skipped = Vec::new();
+    let (mut skipped, mut failed) = (Vec::new(), Vec::new());
     for (at, task) in tasks.iter().enumerate() {
         let left = ends.saturating_duration_since(Instant::now()) / (engines - at as u32);
         let tuned = match tune_engine(task, (&plan, tier), &options, left, &args) {
@@ -171,6 +171,16 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
                 skipped.push(task.subject.name.as_str());
                 continue;
             }
+            Err(TuneError::Incomplete(why)) => {
+                let name = task.subject.name.as_str();
+                let why = format!("{name} does not complete the work with today's settings: {why}");
+                if engines == 1 {
+                    return Err(Failure::runtime(why));
+                }
+                say!("embermark: {why}");
+                failed.push(name);
+                continue;
+            }
             Err(TuneError::Failed(failure)) => return Err(failure),
             Ok((tuned, machine)) => {
                 all.machine = machine;
@@ -183,9 +193,11 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
         let path = out.join(RESULT);
         fs::write(&path, json).map_err(Failure::unwritable(&path))?;
     }
-    let not_tuned = format!("not tuned, as the time was too short: {}", skipped.join(", "));
-    if all.engines.is_empty() {
-        return Err(Failure::usage(not_tuned));
+    let not_tuned = not_tuned(&skipped, &failed);
+    if all.engines.is_empty()
+        && let Some(failure) = not_tuned
+    {
+        return Err(failure);
     }
     // The search is done and saved, so a failure to make the page is only a note.
     let page = match page::write_tuning(&all, &out.join(PAGE)) {
@@ -196,7 +208,23 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
         }
     };
     let printed = output::print(&format!("\n  result  {}\n{page}", out.join(RESULT).display()))?;
-    if skipped.is_empty() { Ok(printed) } else { Err(Failure::usage(not_tuned)) }
+    not_tuned.map_or(Ok(printed), Err)
+}
+
+/// Says which engines were not tuned, if there are any: those whose time was too short, and those
+/// that failed.
+fn not_tuned(skipped: &[&str], failed: &[&str]) -> Option<Failure> {
+    let why = [("the time was too short", skipped), ("they failed with today's settings", failed)];
+    let says: Vec<String> = why
+        .into_iter()
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(why, names)| format!("not tuned, as {why}: {}", names.join(", ")))
+        .collect();
+    match (says.is_empty(), failed.is_empty()) {
+        (true, _) => None,
+        (false, true) => Some(Failure::usage(says.join("; "))),
+        (false, false) => Some(Failure::runtime(says.join("; "))),
+    }
 }
 
 /// Says what an engine needs whose part of the time was too short for a search.
@@ -214,14 +242,17 @@ fn too_short(Task { subject, candidates, .. }: &Task, least: Duration, engines: 
 enum TuneError {
     Interrupted,
     TooShort(Duration),
+    /// Today's settings did not complete the work, for this reason.
+    Incomplete(String),
     Failed(Failure),
 }
 
-impl From<HarnessError> for TuneError {
-    fn from(error: HarnessError) -> Self {
+impl From<MeasureError> for TuneError {
+    fn from(error: MeasureError) -> Self {
         match error {
-            HarnessError::Interrupted { .. } => Self::Interrupted,
-            error => Self::Failed(error.into()),
+            MeasureError::Run(HarnessError::Interrupted { .. }) => Self::Interrupted,
+            MeasureError::Run(error) => Self::Failed(error.into()),
+            MeasureError::Current(why) => Self::Incomplete(why),
         }
     }
 }

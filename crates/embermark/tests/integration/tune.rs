@@ -8,7 +8,7 @@ use embermark_engines::registry;
 use embermark_skips::{sampled, skipped};
 use serde_json::{Value, json};
 
-use crate::common::Sandbox;
+use crate::common::{Sandbox, is_here};
 
 fn found(sandbox: &Sandbox, engine: &str) -> Value {
     let all: Value =
@@ -183,6 +183,20 @@ fn what_cannot_be_tuned_is_refused_with_what_can() {
         let ended = sandbox.embermark(&[&["tune"][..], words].concat()).expect_status(2);
         assert!(ended.stderr.contains(says), "{words:?}: {}", ended.stderr);
     }
+}
+
+#[test]
+fn an_engine_that_cannot_do_the_work_is_not_said_to_be_at_its_best() {
+    if !is_here("parquet") {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    // Rows of Parquet files cannot be changed.
+    let words = ["tune", "parquet", "sensors:100", "--tier", "process", "--phases", "update"];
+    let words = [&words[..], &["--for", "5m", "--out", "out"]].concat();
+    let ended = sandbox.embermark(&words).expect_status(1);
+    let says = "parquet does not complete the work with today's settings: ";
+    assert!(ended.stderr.contains(says), "{}", ended.stderr);
 }
 
 #[test]

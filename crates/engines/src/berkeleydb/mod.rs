@@ -65,6 +65,8 @@ const EXPLAINED: &[Explained] = &[Explained {
 const INIT_TXN: &str = "DB_INIT_TXN";
 /// Bytes of a page of a new table. It cannot be set in DB_CONFIG either.
 const PAGE_SIZE: &str = "set_pagesize";
+/// The cache: gigabytes, further bytes, and the number of its regions.
+const CACHE_SIZE: &str = "set_cachesize";
 
 /// Lines of its file DB_CONFIG, which override what a program sets
 /// (<https://docs.oracle.com/cd/E17276_01/html/programmer_reference/env_db_config.html>), and its
@@ -73,10 +75,12 @@ const SETTINGS: Settings = Settings {
     known: &[
         Setting::new(INIT_TXN, SWITCH),
         Setting::new("DB_TXN_NOSYNC", SWITCH),
-        Setting::new("DB_TXN_WRITE_NOSYNC", SWITCH),
+        Setting::new("DB_TXN_WRITE_NOSYNC", SWITCH).by_default("OFF"),
         Setting::new("DB_LOG_AUTO_REMOVE", SWITCH).by_default("OFF"),
+        Setting::new("DB_LOG_DSYNC", SWITCH),
+        Setting::new("DB_LOG_ZERO", SWITCH),
         Setting::new(PAGE_SIZE, SettingValues::Number),
-        Setting::new("set_cachesize", SettingValues::Any).by_default("0 262144 1"),
+        Setting::new(CACHE_SIZE, SettingValues::Any).by_default("0 262144 1"),
         Setting::new("set_lg_bsize", SettingValues::Number).by_default("32768"),
         Setting::new("set_lg_max", SettingValues::Number),
         Setting::new("set_mp_mmapsize", SettingValues::Number),
@@ -90,16 +94,28 @@ const SETTINGS: Settings = Settings {
         ("set_tmp_dir", "its files lie in its folder"),
     ],
     candidates: CANDIDATES,
-    written: |set| lines("# the file DB_CONFIG in the folder of the environment", set, store::line),
+    written: |set| {
+        let place = "# the file DB_CONFIG in the folder of the environment; not in it: pages no \
+                     larger than what the device writes at once (DB->set_pagesize), to survive a \
+                     power cut";
+        lines(place, set, store::line)
+    },
 };
 
 /// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
+    // The smallest, which every device writes at once.
     Candidate::new(
-        &[(PAGE_SIZE, "1024")],
+        &[(PAGE_SIZE, "512")],
         "more pages, each with its header",
         "https://docs.oracle.com/cd/E17276_01/html/programmer_reference/general_am_conf.html",
     ),
+    Candidate::new(
+        &[(PAGE_SIZE, "1024")],
+        "a power cut may tear a page that is larger than what the device writes at once",
+        "https://docs.oracle.com/cd/E17276_01/html/programmer_reference/transapp_reclimit.html",
+    )
+    .keeping(Durability::Process),
     Candidate::new(
         &[(PAGE_SIZE, "8192")],
         "a power cut may tear a page that is larger than what the device writes at once",
@@ -107,9 +123,14 @@ const CANDIDATES: &[Candidate] = &[
     )
     .keeping(Durability::Process),
     Candidate::new(
-        &[("set_lg_bsize", "1048576")],
-        "a megabyte of memory",
-        "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_lg_bsize.html",
+        &[("DB_LOG_ZERO", "ON")],
+        "each log file is written twice",
+        "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envlog_set_config.html",
+    ),
+    Candidate::new(
+        &[("DB_LOG_DSYNC", "ON")],
+        "each write of the log is synced",
+        "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envlog_set_config.html",
     ),
     Candidate::new(
         &[("set_lg_bsize", "32768")],

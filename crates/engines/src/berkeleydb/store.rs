@@ -12,14 +12,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use super::{ID, INIT_TXN, PAGE_SIZE};
+use super::{CACHE_SIZE, ID, INIT_TXN, PAGE_SIZE};
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
 use crate::log_files::{CHECKPOINT_AFTER, log_files};
 use crate::per_table::PerTable;
 use crate::settings::is_on;
 use crate::{
     Availability, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle,
-    OpenOptions, Opened, Origin, Result, Scope,
+    OpenOptions, Opened, Origin, Result, Scope, as_set,
 };
 use cursor::Cursor;
 use ffi::{Env, Txn};
@@ -48,7 +48,10 @@ pub(super) fn open(options: &OpenOptions, &(tier, write_nosync): &(bool, bool)) 
     };
     let env = Env::open(&options.dir, options.memory, (page, options.durability), set)?;
     let env = Rc::new(env);
-    let (settings, buffers) = (env.settings(tier)?, (Vec::new(), Multiple::new()));
+    let (mut settings, buffers) = (env.settings(tier)?, (Vec::new(), Multiple::new()));
+    let (giga, bytes) = (env.cache >> 30, env.cache % (1 << 30));
+    let cache = options.not_configured([(CACHE_SIZE, format!("{giga} {bytes} 1"))]);
+    settings.extend(cache.map(|(name, value)| (name, as_set(value))));
     let dir = options.dir.clone();
     let store = BtreeStore { tables: Vec::new(), env, buffers, dir, crashes: false };
     Ok(Opened::embedded(store, ffi::version(), settings))
@@ -71,7 +74,7 @@ pub(super) fn line(name: &str, value: &str) -> String {
     match name {
         PAGE_SIZE => format!("# before DB->open: db->set_pagesize(db, {value})"),
         INIT_TXN => format!("# {INIT_TXN} {on}: a flag of DB_ENV->open"),
-        "DB_LOG_AUTO_REMOVE" => format!("log_set_config {name} {on}"),
+        _ if name.starts_with("DB_LOG_") => format!("log_set_config {name} {on}"),
         "DB_TXN_NOSYNC" | "DB_TXN_WRITE_NOSYNC" => format!("set_flags {name} {on}"),
         _ => format!("{name} {value}"),
     }

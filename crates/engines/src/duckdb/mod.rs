@@ -19,6 +19,7 @@ use embermark_model::result::Counts;
 use embermark_model::{CostAnomaly, Durability, Explained};
 
 use crate::settings::lines;
+use crate::sql::QueryKind;
 use crate::sql_driver::Stopped;
 use crate::{
     Availability, Candidate, ConnectionParameters, DataModel, Engine, Info, Kind, OpenOptions,
@@ -167,6 +168,19 @@ impl DatabaseConfig {
         self.options.configured().filter(|(name, _)| *name != BLOCK_SIZE.0)
     }
 
+    /// Returns the statement that sets the number of threads before statements of a kind. Short
+    /// ones are fastest on one thread, because no work is handed over. Long ones use all threads.
+    /// Empty if a configuration has set the number.
+    fn threads_for(&self, kind: QueryKind) -> &'static str {
+        let is_threads =
+            |(name, _): (&str, &str)| THREADS.iter().any(|known| name.eq_ignore_ascii_case(known));
+        match kind {
+            _ if self.options.configured().any(is_threads) => "",
+            QueryKind::Point => "SET threads = 1",
+            QueryKind::Analytic => "RESET threads",
+        }
+    }
+
     /// Returns the parameters for a program in another language.
     fn connection(&self) -> ConnectionParameters {
         let json = |pairs: Vec<(&str, String)>| {
@@ -181,6 +195,8 @@ impl DatabaseConfig {
             ("settings", json(self.settings())),
             ("set", json(runtime_settings)),
             ("attach", attach.to_owned()),
+            ("point", self.threads_for(QueryKind::Point).to_owned()),
+            ("analytic", self.threads_for(QueryKind::Analytic).to_owned()),
             ("version", self.library.version.clone()),
         ]
     }
@@ -216,6 +232,9 @@ pub(crate) const SETTINGS: Settings = Settings {
     },
 };
 
+/// The names of the setting of threads (<https://duckdb.org/docs/stable/configuration/overview>).
+const THREADS: [&str; 2] = ["threads", "worker_threads"];
+
 const OVERVIEW: &str = "https://duckdb.org/docs/stable/configuration/overview";
 
 /// Values that tuning tries.
@@ -233,6 +252,13 @@ const CANDIDATES: &[Candidate] = &[
     ),
     Candidate::new(&[("threads", "1")], "questions have one processor", OVERVIEW),
     Candidate::new(&[("preserve_insertion_order", "true")], "loads take more memory", OVERVIEW),
+    // Since 2.0.
+    Candidate::new(
+        &[(FSYNC_MODE, "none")],
+        "a power cut loses the last commits and may damage the file",
+        OVERVIEW,
+    )
+    .keeping(Durability::Process),
 ];
 
 /// Setting of the block size in bytes, which is set before a database is created, and its least

@@ -22,9 +22,6 @@ use embermark_libraries::duckdb::connection::Connection;
 /// that none is written partly and again by the next commit.
 pub(super) const COMMIT_ROWS: u64 = 10 * 122_880;
 
-/// The names of the setting of threads (<https://duckdb.org/docs/stable/configuration/overview>).
-const THREADS: [&str; 2] = ["threads", "worker_threads"];
-
 /// A connection in this process. The statements of its transactions are dropped first.
 pub(super) struct Session {
     begin: Prepared,
@@ -158,18 +155,11 @@ impl Driver for Session {
         self.changes += 1;
     }
 
-    /// Sets the number of threads, unless a configuration has set it. Short statements are fastest
-    /// on one thread. Long ones use all threads.
     fn expect(&mut self, step: QueryKind) -> Result<()> {
-        let is_threads =
-            |(name, _): (&str, &str)| THREADS.iter().any(|known| name.eq_ignore_ascii_case(known));
-        if self.config.options.configured().any(is_threads) {
-            return Ok(());
+        match self.config.threads_for(step) {
+            "" => Ok(()),
+            set => self.batch(set),
         }
-        self.batch(match step {
-            QueryKind::Point => "SET threads = 1",
-            QueryKind::Analytic => "RESET threads",
-        })
     }
 
     /// For each column an appender needs blocks of 16 KiB, a vector of 2,048 numbers, and the

@@ -34,13 +34,18 @@ pub(super) const SETTINGS: Settings = Settings {
     },
 };
 
+const CREATE_DATABASE: &str = "https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-ddl-db-create";
+const GFIX: &str =
+    "https://www.firebirdsql.org/file/documentation/html/en/firebirddocs/gfix/firebird-gfix.html";
+
 /// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
-    Candidate::new(&[("page_size", "4096")], "more pages for a row", "https://firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html"),
-    Candidate::new(&[("page_size", "16384")], "a change of a row writes more", "https://firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html"),
-    Candidate::new(&[("page_size", "32768")], "a change of a row writes more", "https://firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html"),
-    Candidate::new(&[("sweep_interval", "0")], "old versions of rows stay until a sweep", "https://firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html"),
-    Candidate::new(&[("forced_writes", "OFF")], "a power cut may damage the file", "https://firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html").keeping(Durability::Process),
+    Candidate::new(&[("page_size", "4096")], "more pages for a row", CREATE_DATABASE),
+    Candidate::new(&[("page_size", "16384")], "a change of a row writes more", CREATE_DATABASE),
+    Candidate::new(&[("page_size", "32768")], "a change of a row writes more", CREATE_DATABASE),
+    Candidate::new(&[("sweep_interval", "0")], "old versions of rows stay until a sweep", GFIX),
+    Candidate::new(&[("forced_writes", "OFF")], "a power cut may damage the file", GFIX)
+        .keeping(Durability::Process),
 ];
 
 /// Information item of each setting.

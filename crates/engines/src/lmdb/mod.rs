@@ -109,14 +109,15 @@ const CANDIDATES: &[Candidate] = &[
         "old memory of the program may get into the file",
         ENVIRONMENT,
     ),
+    // Without MDB_NOSYNC, under which neither of the two has an effect.
     Candidate::new(
-        &[("MDB_NOMETASYNC", "ON")],
-        "a power cut may take the last commit",
+        &[("MDB_NOSYNC", "OFF"), ("MDB_NOMETASYNC", "ON")],
+        "a sync for each commit; a power cut may take the last one",
         ENVIRONMENT,
     )
     .keeping(Durability::Process),
     Candidate::new(
-        &[("MDB_WRITEMAP", "ON"), ("MDB_MAPASYNC", "ON")],
+        &[("MDB_NOSYNC", "OFF"), ("MDB_WRITEMAP", "ON"), ("MDB_MAPASYNC", "ON")],
         "a power cut may damage the file",
         ENVIRONMENT,
     )

@@ -111,9 +111,10 @@ impl Dialect for MariaSql {
         Some(format!("CAST(JSON_VALUE({column}, '$.{field}') AS SIGNED)"))
     }
 
-    /// <https://mariadb.com/kb/en/json_value/>
+    /// <https://mariadb.com/kb/en/json_value/>. Its result has the collation of the column: that of
+    /// the type JSON is `utf8mb4_bin`, which ignores trailing spaces.
     fn json_text(&self, column: &str, field: &str) -> Option<String> {
-        Some(format!("JSON_VALUE({column}, '$.{field}')"))
+        Some(format!("JSON_VALUE({column}, '$.{field}') COLLATE {COLLATION}"))
     }
 
     /// Without FROM_UNIXTIME, which uses the session's time zone.

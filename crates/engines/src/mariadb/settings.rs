@@ -65,6 +65,19 @@ const CANDIDATES: &[Candidate] = &[
     ),
     Candidate::new(&[("innodb_flush_neighbors", "0")], "more writes on a disk that seeks", INNODB),
     Candidate::new(&[("innodb_adaptive_hash_index", "ON")], "memory, and locks on it", INNODB),
+    // Since 11.0.
+    Candidate::new(
+        &[("innodb_log_file_write_through", "ON")],
+        "each write of the log is synced",
+        INNODB,
+    ),
+    // Since 11.0.6.
+    Candidate::new(
+        &[("innodb_doublewrite", "fast")],
+        "a power cut may damage a page on file systems that do not sync direct writes",
+        INNODB,
+    )
+    .keeping(Durability::Process),
     Candidate::new(
         &[("innodb_flush_log_at_trx_commit", "2")],
         "a power cut loses what was committed since the log was last synced",

@@ -76,7 +76,9 @@ pub(super) const SETTINGS: Settings = Settings {
     reserved: &[("diagnosticDataCollectionEnabled", "no samples are written on the disk measured")],
     candidates: CANDIDATES,
     written: |set| {
-        lines("# options of mongod", set, |name, value| arguments(name, value).join(" "))
+        let place = "# options of mongod; not among them: the write concern j: true of each write, \
+                     to survive a power cut";
+        lines(place, set, |name, value| arguments(name, value).join(" "))
     },
 };
 

@@ -65,48 +65,48 @@ const CANDIDATES: &[Candidate] = &[
     Candidate::new(
         &[("wal_compression", "on")],
         "processor time for fewer bytes of log",
-        "https://www.postgresql.org/docs/current/runtime-config-wal.html",
+        "https://www.postgresql.org/docs/18/runtime-config-wal.html",
     ),
     Candidate::new(
         &[("wal_init_zero", "off")],
-        "none on file systems that copy on write",
-        "https://www.postgresql.org/docs/current/runtime-config-wal.html",
+        "the space of a log is not taken beforehand, so a full disk can stop the server",
+        "https://www.postgresql.org/docs/18/runtime-config-wal.html",
     ),
     Candidate::new(
         &[("wal_recycle", "off")],
         "a new log file is created when it is needed",
-        "https://www.postgresql.org/docs/current/runtime-config-wal.html",
+        "https://www.postgresql.org/docs/18/runtime-config-wal.html",
     ),
     Candidate::new(
         &[("wal_sync_method", "open_datasync")],
         "each write of the log is synced",
-        "https://www.postgresql.org/docs/current/runtime-config-wal.html",
+        "https://www.postgresql.org/docs/18/runtime-config-wal.html",
     ),
     Candidate::new(
         &[("wal_buffers", "16MB")],
         "memory",
-        "https://www.postgresql.org/docs/current/runtime-config-wal.html",
+        "https://www.postgresql.org/docs/18/runtime-config-wal.html",
     ),
     Candidate::new(
         &[("jit", "off")],
         "long questions are not compiled",
-        "https://www.postgresql.org/docs/current/runtime-config-query.html",
+        "https://www.postgresql.org/docs/18/runtime-config-query.html",
     ),
     Candidate::new(
         &[("random_page_cost", "1.1")],
         "indexes are used where a scan would be faster on a disk that seeks",
-        "https://www.postgresql.org/docs/current/runtime-config-query.html",
+        "https://www.postgresql.org/docs/18/runtime-config-query.html",
     ),
     Candidate::new(
         &[("synchronous_commit", "off")],
         "a killed server loses the last commits",
-        "https://www.postgresql.org/docs/current/runtime-config-wal.html",
+        "https://www.postgresql.org/docs/18/runtime-config-wal.html",
     )
     .keeping(Durability::None),
     Candidate::new(
         &[("full_page_writes", "off")],
         "a killed server or a power cut may damage a page",
-        "https://www.postgresql.org/docs/current/runtime-config-wal.html",
+        "https://www.postgresql.org/docs/18/runtime-config-wal.html",
     )
     .keeping(Durability::None),
 ];

@@ -4,7 +4,7 @@
 use std::ffi::CStr;
 use std::sync::Arc;
 
-use super::db::Family;
+use super::family::Family;
 use crate::Background;
 
 /// Properties of the whole database, from any of its column families.

@@ -5,8 +5,10 @@ mod background;
 mod batch;
 mod check;
 mod db;
+mod family;
 mod library;
 mod options;
+mod sst_file;
 
 use std::ffi::CString;
 use std::sync::Arc;
@@ -24,7 +26,8 @@ use crate::{
     Background, Candidate, Checked, ClientOpener, ConnectionParameters, Embedded, EngineError,
     Join, Lifecycle, OpenOptions, Opened, Result, Scope, Settings, TierSetting, TierTable, as_set,
 };
-use db::{Families, Family};
+use db::Families;
+use family::Family;
 use library::LIBRARY;
 use options::{Sizes, reported};
 
@@ -102,7 +105,9 @@ const SETTINGS: Settings = Settings {
     candidates: CANDIDATES,
     written: |set| {
         vec![
-            "# for GetOptionsFromString, in C rocksdb_get_options_from_string".to_owned(),
+            "# for GetOptionsFromString, in C rocksdb_get_options_from_string; not among them: \
+             WriteOptions::sync of each write, true to survive a power cut"
+                .to_owned(),
             options::text(set.iter().copied()),
         ]
     },
@@ -165,6 +170,16 @@ const CANDIDATES: &[Candidate] = &[
         "https://github.com/facebook/rocksdb/wiki/RocksDB-Bloom-Filter",
     ),
     Candidate::new(
+        &[("data_block_index_type", "kDataBlockBinaryAndHash")],
+        "more bytes in each block",
+        "https://github.com/facebook/rocksdb/wiki/Data-Block-Hash-Index",
+    ),
+    Candidate::new(
+        &[("compaction_style", "kCompactionStyleUniversal")],
+        "a merge can take as much disk again as the rows; a read looks into more files",
+        "https://github.com/facebook/rocksdb/wiki/Universal-Compaction",
+    ),
+    Candidate::new(
         &[("enable_pipelined_write", "true")],
         "none that the manual states",
         "https://github.com/facebook/rocksdb/wiki/Pipelined-Write",
@@ -201,9 +216,11 @@ fn open(options: &OpenOptions, &set: &(bool, bool)) -> Result<Opened> {
     let buffer = both.into_iter().flatten().filter(|bytes| *bytes > 0).min().unwrap_or(0);
     let cache = db::property(&families.db, c"rocksdb.block-cache-capacity").unwrap_or_default();
     let cache = ("block cache", format!("{cache} bytes"));
+    let ours = options.not_configured([("block_cache", sizes.block_cache())]);
+    let ours = ours.map(|(name, value)| (name, as_set(value)));
     let set = [("disableWAL", as_set(!set.0)), ("sync", as_set(set.1)), cache];
     let client = Client::new(families.into(), (sizes.file, buffer));
-    Ok(Opened::embedded(client, &*library.version, set.into_iter().chain(told)))
+    Ok(Opened::embedded(client, &*library.version, set.into_iter().chain(ours).chain(told)))
 }
 
 /// A client of an open database: its tables, and how it reads them.

@@ -12,15 +12,17 @@ use crate::{OpenOptions, Setting, SettingValues};
 const REPORTED: &str = "manual_wal_flush db_write_buffer_size max_background_jobs bytes_per_sync \
                         write_buffer_size max_bytes_for_level_base target_file_size_base \
                         compression level_compaction_dynamic_level_bytes block_size filter_policy \
+                        cache_index_and_filter_blocks pin_l0_filter_and_index_blocks_in_cache \
                         index_type format_version num_shard_bits";
 /// Options that are set here, after other options of block-based tables.
-pub(super) const KNOWN: [Setting; 16] = [
+pub(super) const KNOWN: [Setting; 17] = [
     Setting::new("block_size", SettingValues::Number).engine_default(),
     Setting::new("block_cache", SettingValues::Any).engine_default(),
     Setting::new("filter_policy", SettingValues::Any).engine_default(),
     Setting::new("cache_index_and_filter_blocks", SettingValues::Any).engine_default(),
     Setting::new("pin_l0_filter_and_index_blocks_in_cache", SettingValues::Any).engine_default(),
     Setting::new("index_type", SettingValues::Any),
+    Setting::new("data_block_index_type", SettingValues::Any),
     Setting::new("format_version", SettingValues::Number),
     Setting::new("whole_key_filtering", SettingValues::Any),
     Setting::new("checksum", SettingValues::Any),
@@ -33,7 +35,7 @@ pub(super) const KNOWN: [Setting; 16] = [
     Setting::new("level_compaction_dynamic_level_bytes", SettingValues::Any).engine_default(),
 ];
 /// Number of options of tables.
-const OF_TABLES: usize = 9;
+const OF_TABLES: usize = 10;
 /// Default size of a file, and the least size set here, which is LevelDB's.
 const FILE: (u64, u64) = (64 << 20, 2 << 20);
 
@@ -63,14 +65,19 @@ impl Sizes {
         Self { buffers, cache, shard_bits: (cache / file).max(1).ilog2(), file }
     }
 
+    /// Returns the cache in the library's syntax.
+    pub(super) fn block_cache(self) -> String {
+        format!("{{capacity={};num_shard_bits={}}}", self.cache, self.shard_bits)
+    }
+
     /// Returns the options in the library's syntax. Options other than sizes follow
     /// <https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning>.
     pub(super) fn options(self, options: &OpenOptions) -> String {
-        let Self { buffers, cache, shard_bits, file } = self;
+        let Self { buffers, file, .. } = self;
         let (level, cpus) = (4 * buffers, thread::available_parallelism().map_or(1, NonZero::get));
         let of_tables = [
             ("block_size", "16384".to_owned()),
-            ("block_cache", format!("{{capacity={cache};num_shard_bits={shard_bits}}}")),
+            ("block_cache", self.block_cache()),
             ("filter_policy", "bloomfilter:10:false".to_owned()),
             ("cache_index_and_filter_blocks", "true".to_owned()),
             ("pin_l0_filter_and_index_blocks_in_cache", "true".to_owned()),

@@ -192,6 +192,17 @@ fn an_update_counts_the_rows_that_held_the_value_already() {
 }
 
 #[test]
+fn a_text_in_a_document_differs_from_one_with_a_trailing_space() {
+    let Some((_dir, mut store)) = MARIADB.sql(Durability::None) else { return };
+    store.batch("CREATE TABLE documents (d JSON)").unwrap();
+    store.batch(r#"INSERT INTO documents VALUES ('{"t": "a"}'), ('{"t": "a "}')"#).unwrap();
+    let text = store.dialect().json_text("d", "t").unwrap();
+    let sql = format!("SELECT 10 * COUNT(DISTINCT {text}) + SUM({text} = 'a') FROM documents");
+    assert_eq!(one_int(&mut *store, &sql).unwrap(), Some(21));
+    store.close().unwrap();
+}
+
+#[test]
 fn an_error_ends_its_transaction_and_the_store_goes_on() {
     let Some((_dir, mut store)) = MARIADB.readings(Durability::Process) else { return };
     let insert = store.prepare("INSERT INTO readings VALUES (?, ?, ?, ?)").unwrap();

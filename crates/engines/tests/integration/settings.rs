@@ -80,9 +80,14 @@ fn each_refuses_a_value_that_it_does_not_take() {
     }
 }
 
-/// Engines whose library here lacks something, and what they report then.
-const NOT_HERE: [(&str, &str); 2] =
-    [("wal_compression", "compression"), ("compression", "compress")];
+/// Settings that a library or an older version here lacks, and what it reports then.
+const NOT_HERE: [(&str, &str); 5] = [
+    ("wal_compression", "compression"),
+    ("compression", "compress"),
+    ("fsync_mode", "fsync_mode"),
+    ("innodb_doublewrite", "did not accept"),
+    ("innodb_log_file_write_through", "innodb_log_file_write_through"),
+];
 
 #[test]
 fn each_takes_every_candidate_of_tuning_and_gives_it_back() {
@@ -108,6 +113,53 @@ fn each_takes_every_candidate_of_tuning_and_gives_it_back() {
         }
         // Tuning takes none that is reported as weaker than the tier that it keeps.
         assert_eq!(found(&settings, OWN_DURABILITY), None, "{id} {set:?} ({tier})");
+    }
+}
+
+/// With `MDB_NOSYNC` nothing is synced, so a candidate that syncs less than `power` but more than
+/// that must turn it off.
+#[test]
+fn a_candidate_that_syncs_some_of_a_commit_is_not_the_tier_that_syncs_nothing() {
+    for id in ["lmdb", "mdbx"].into_iter().filter(|id| here(id)) {
+        let settings = registry::find(id).unwrap().settings();
+        let is_weaker = |set: &[(&str, &str)]| set.iter().any(|(name, _)| name.ends_with("ASYNC"));
+        let some = settings.candidates.iter().filter(|one| is_weaker(one.set));
+        let nothing = if id == "lmdb" { "MDB_NOSYNC" } else { "MDBX_UTTERLY_NOSYNC" };
+        for candidate in some {
+            let given = opened(id, Durability::Process, candidate.set).unwrap();
+            assert_eq!(found(&given, nothing), Some("off"), "{id} {:?}", candidate.set);
+        }
+    }
+}
+
+/// A program needs these in addition to those of its configuration (`set_by_embermark`).
+#[test]
+fn what_embermark_sets_comes_back_by_the_names_that_a_program_takes() {
+    let cases = [
+        ("leveldb", &["write_buffer_size", "block_cache", "filter_policy_bits"][..]),
+        ("rocksdb", &["write_buffer_size", "block_cache", "cache_index_and_filter_blocks"]),
+        (
+            "berkeleydb",
+            &["set_cachesize", "set_lg_bsize", "DB_LOG_AUTO_REMOVE", "DB_TXN_WRITE_NOSYNC"],
+        ),
+    ];
+    for (id, names) in cases.into_iter().filter(|(id, _)| here(id)) {
+        let engine = registry::find(id).unwrap().settings();
+        let settings = opened(id, Durability::Process, &[]).unwrap();
+        let pairs = settings.iter().map(|(name, value)| (&**name, &**value));
+        let ours: Vec<(&str, &str)> = engine.set_by_embermark(pairs).collect();
+        for name in names {
+            assert!(ours.iter().any(|(known, _)| known == name), "{id} {name}: {ours:?}");
+        }
+        // They are accepted as they are, and change nothing.
+        let again = opened(id, Durability::Process, &ours).unwrap();
+        for (name, value) in &ours {
+            assert_eq!(
+                found(&again, name).map(|back| back.contains(value)),
+                Some(true),
+                "{id} {name}"
+            );
+        }
     }
 }
 
@@ -313,6 +365,12 @@ fn threads_of_a_configuration_stay_whatever_kind_of_statement_follows() {
             };
             sql.query(threads, &[], &mut see).unwrap();
             assert_eq!(found.as_deref(), Some("3"), "{id} {kind:?}");
+        }
+        if id == "duckdb" {
+            // A program in another language leaves them, too.
+            let connection = sql.connection().unwrap();
+            let is_left = |kind| connection.contains(&(kind, String::new()));
+            assert!(is_left("point") && is_left("analytic"), "{connection:?}");
         }
         opened.store.close().unwrap();
     }

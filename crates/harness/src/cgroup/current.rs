@@ -43,7 +43,7 @@ fn least(
 
 /// Returns the directories of this process's group and of all visible groups above it, of either
 /// version.
-fn groups(system: &System, controller: &str) -> Vec<PathBuf> {
+pub(super) fn groups(system: &System, controller: &str) -> Vec<PathBuf> {
     let mounts = system.text("proc/self/mountinfo").unwrap_or_default();
     let names = system.text("proc/self/cgroup").unwrap_or_default();
     let both = [

@@ -94,6 +94,34 @@ fn a_group_of_memory_alone_needs_no_other_controller() {
 }
 
 #[test]
+fn empty_groups_of_killed_runs_are_removed_and_those_in_use_stay() {
+    let tree = tree("cpu memory\n");
+    let root = tree.path().join("sys/fs/cgroup");
+    let make = |name: &str| {
+        let dir = root.join(name);
+        fs::create_dir_all(&dir).unwrap();
+        dir
+    };
+    let killed = make("embermark-20261128T170000Z-0123abcd-trial");
+    let of_a_user = make("user/run.scope/embermark-20261128T170000Z-0123abcd-parent");
+    let other = make("embermark-test.scope");
+    let full = make("embermark-20261128T170000Z-00000001");
+    fs::write(full.join("cgroup.procs"), "1").unwrap();
+    let (system, run_id) = (System::at(tree.path()), "20261128T170000Z-00000002");
+    let hierarchy = Hierarchy::open(&system, true, run_id, &["cpu", "memory"]).unwrap();
+    let active = hierarchy.group("", &asked()).unwrap();
+    let in_use = active.dirs[0].clone();
+    // In the file system of groups these files keep no group.
+    asked().keys().for_each(|file| fs::remove_file(in_use.join(file)).unwrap());
+
+    remove_abandoned(&system);
+    assert!(!killed.exists() && !of_a_user.exists());
+    assert!(other.exists() && full.exists() && in_use.exists());
+    drop(active);
+    assert!(!in_use.exists());
+}
+
+#[test]
 fn what_a_group_came_to_is_read_by_the_names_of_either_version() {
     for (peak, events) in
         [("memory.peak", "memory.events"), ("memory.max_usage_in_bytes", "memory.oom_control")]

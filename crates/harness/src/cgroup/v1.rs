@@ -36,8 +36,8 @@ fn files(asked: &Limits) -> Result<Vec<Limit>, String> {
 }
 
 fn limit(controller: &'static str, file: &str, value: &str) -> Limit {
-    // Swap is counted only if the kernel was configured to.
-    let optional = file.contains("memsw");
+    // Swap is counted only if the kernel was configured to, and absent if it has none.
+    let optional = file.contains("swap") || file.contains("memsw");
     Limit { controller, file: file.to_owned(), value: value.to_owned(), optional }
 }
 
@@ -47,6 +47,8 @@ fn memory(asked: &Limits) -> Vec<Limit> {
     let mut files = vec![limit("memory", "memory.limit_in_bytes", most)];
     if asked.get("memory.swap.max").is_some_and(|swap| swap == "0") {
         files.push(limit("memory", "memory.memsw.limit_in_bytes", most));
+        // Where swap is not counted, this alone keeps the group out of it.
+        files.push(limit("memory", "memory.swappiness", "0"));
     }
     files
 }
@@ -114,9 +116,10 @@ mod tests {
         let read = |path: &str| fs::read_to_string(at(path)).unwrap();
         assert_eq!(read("memory/embermark-id/memory.limit_in_bytes"), "1000");
         assert_eq!(read("memory/embermark-id/memory.memsw.limit_in_bytes"), "1000");
+        assert_eq!(read("memory/embermark-id/memory.swappiness"), "0");
         assert_eq!(read("cpu,cpuacct/mine/embermark-id/cpu.cfs_quota_us"), "16000");
         assert_eq!(read("cpu,cpuacct/mine/embermark-id/cpu.cfs_period_us"), "10000");
-        assert_eq!(created.limits.len(), 4);
+        assert_eq!(created.limits.len(), 5);
     }
 
     #[test]

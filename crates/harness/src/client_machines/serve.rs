@@ -15,7 +15,7 @@ use nix::unistd::setsid;
 use super::machine::{Machine, Refused};
 use super::protocol::{Facts, Order, Reply};
 use crate::child::exit;
-use crate::system::System;
+use crate::system::{System, read_lossy};
 use crate::{Catalog, manifest};
 
 /// The socket's name in its directory. Short, because a socket's path has at most 108 bytes.
@@ -76,7 +76,7 @@ fn start(dir: &Path) -> io::Result<()> {
     let began = Instant::now();
     while UnixStream::connect(dir.join(SOCKET)).is_err() {
         if let Some(status) = child.try_wait()? {
-            let said = fs::read_to_string(dir.join(LOG)).unwrap_or_default();
+            let said = read_lossy(dir.join(LOG)).unwrap_or_default();
             return Err(io::Error::other(format!("it ended with {status}: {}", said.trim())));
         }
         if began.elapsed() > START_TIMEOUT {
@@ -94,7 +94,7 @@ pub fn order(dir: &Path) -> ExitCode {
         let mut orders = Vec::new();
         io::stdin().read_to_end(&mut orders)?;
         let mut socket = UnixStream::connect(dir.join(SOCKET)).map_err(|error| {
-            let said = fs::read_to_string(dir.join(LOG)).unwrap_or_default();
+            let said = read_lossy(dir.join(LOG)).unwrap_or_default();
             let last = said.lines().last().unwrap_or("it wrote nothing");
             io::Error::new(error.kind(), format!("the client process ended ({error}): {last}"))
         })?;
@@ -103,7 +103,7 @@ pub fn order(dir: &Path) -> ExitCode {
         let mut replies = Vec::new();
         socket.read_to_end(&mut replies)?;
         if replies.is_empty() {
-            let said = fs::read_to_string(dir.join(LOG)).unwrap_or_default();
+            let said = read_lossy(dir.join(LOG)).unwrap_or_default();
             let last = said.lines().last().unwrap_or("it wrote nothing");
             return Err(io::Error::other(format!("the client process ended: {last}")));
         }

@@ -2,8 +2,7 @@
 
 use crate::system::System;
 
-/// Clock sources that a program reads without a system call. With others each reading takes about a
-/// microsecond.
+/// Clock sources that a program reads without a system call.
 const FAST: [&str; 5] =
     ["tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page", "riscv_clocksource"];
 
@@ -21,8 +20,9 @@ pub(super) fn warnings(system: &System) -> Vec<String> {
     let slow = source(system).filter(|source| !FAST.contains(&source.as_str()));
     let slow = slow.map(|source| {
         format!(
-            "time is read from '{source}', which takes a system call of about a microsecond for each \
-             operation; check whether the kernel rejected a faster one (dmesg | grep clocksource)"
+            "the kernel's clock is '{source}', which an engine reads by a slow system call; find \
+             out whether the kernel rejected the CPU's counter as unsteady (dmesg | grep \
+             clocksource): embermark measures with that counter"
         )
     });
     let wrong = (!is_synchronised()).then(|| {

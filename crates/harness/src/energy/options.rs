@@ -9,8 +9,8 @@ use crate::system::System;
 /// How energy is measured.
 #[derive(Clone, Debug)]
 pub struct EnergyOptions {
-    /// Root of the tree whose `sys` is searched for energy sources and wear counters: this
-    /// machine's, or a simulated one.
+    /// Root of the tree whose `sys` is searched for energy sources, wear counters and what slows
+    /// the CPU down during the trials: this machine's, or a simulated one.
     pub root: PathBuf,
     /// Duration of the idle measurement before the first trial.
     pub idle: Duration,

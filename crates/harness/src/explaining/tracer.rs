@@ -1,7 +1,6 @@
 //! Counts the system calls of a worker and of every process that it starts.
 
 use std::collections::HashMap;
-use std::fs;
 use std::io;
 
 use embermark_model::result::SystemCalls;
@@ -13,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::calls::{self, Transfer};
 use super::marks::Mark;
 use super::ptrace::{Change, SystemCall, listen, resume, system_call, wait};
+use crate::system::read_lossy;
 
 /// The system calls of one process in a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -169,7 +169,7 @@ impl<F: FnMut(Vec<TracedProcess>) -> io::Result<()>> Tracer<F> {
 
     fn process_of(&mut self, thread: i32) -> u32 {
         let read = || {
-            let status = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+            let status = read_lossy(format!("/proc/{thread}/status")).ok()?;
             let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"))?;
             line.trim().parse().ok()
         };

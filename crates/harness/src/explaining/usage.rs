@@ -7,6 +7,7 @@ use embermark_model::result::OsCost;
 use nix::sys::resource::{UsageWho, getrusage};
 
 use crate::processes::{self, stat};
+use crate::system::read_lossy;
 
 /// The processes to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +98,7 @@ pub(super) fn threads(pid: u32) -> Vec<u32> {
 /// itself covers only its first thread.
 fn switches_of(pid: u32) -> impl Fn(u32) -> Option<(u32, [u64; 2])> {
     move |thread| {
-        let status = fs::read_to_string(format!("/proc/{pid}/task/{thread}/status")).ok()?;
+        let status = read_lossy(format!("/proc/{pid}/task/{thread}/status")).ok()?;
         let number = |label: &str| {
             let rest = status.lines().find_map(|line| line.strip_prefix(label))?;
             rest.trim().parse().ok()

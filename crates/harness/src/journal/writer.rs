@@ -37,6 +37,10 @@ impl Writer {
         let head = serde_json::to_vec(&writer.journal.head);
         writer.write(head)?;
         fs::rename(&draft, path).map_err(failed)?;
+        // A power cut must not undo the renaming. Some file systems cannot sync a folder.
+        if let Some(Ok(folder)) = path.parent().map(File::open) {
+            let _ = folder.sync_all();
+        }
         Ok(writer)
     }
 

@@ -4,7 +4,7 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{JOURNAL, OUT, RESULT, refused};
+use super::{JOURNAL, OUT, RESULT, check_text, refused};
 use crate::HarnessError;
 
 /// Time for which a process may hold the lock of a killed run that was just starting it. It
@@ -35,6 +35,7 @@ impl LockedFolder {
             );
         }
         let path = out.canonicalize().map_err(|error| refused(out, OUT, error))?;
+        check_text(&path, "--resume")?;
         Self::new(path)
     }
 

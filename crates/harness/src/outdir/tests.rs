@@ -1,5 +1,8 @@
 //! Directories of runs.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
 use super::*;
 
 fn prepare(out: &Path) -> Result<OutDir, HarnessError> {
@@ -62,6 +65,23 @@ fn a_folder_that_cannot_be_made_is_refused_with_the_way_out() {
     let dir = tempfile::tempdir().unwrap();
     let says = refusal(&dir.path().join("x".repeat(300)));
     assert!(says.contains("cannot be created") && says.ends_with("with --out"), "{says}");
+}
+
+#[test]
+fn a_path_that_is_no_text_is_refused_before_anything_is_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join(OsStr::from_bytes(b"caf\xe9"));
+    assert!(
+        refusal(&out).ends_with("its path is not UTF-8; rename it, or name another with --out")
+    );
+    assert!(!out.exists());
+    // One that got such a name later.
+    fs::create_dir(&out).unwrap();
+    fs::write(out.join(JOURNAL), "").unwrap();
+    let error = LockedFolder::lock_run(&out).unwrap_err().to_string();
+    assert!(error.ends_with("with --resume"), "{error}");
+    let data = OutDir::prepare(&dir.path().join("out"), Some(&out), "id", false);
+    assert!(data.unwrap_err().to_string().ends_with("with --dir"));
 }
 
 #[test]

@@ -9,7 +9,8 @@ use crate::purpose::Purpose;
 use crate::schedule::Turn;
 use crate::session::Run;
 use crate::system::System;
-use crate::{HarnessError, race, throttle};
+use crate::throttle::ThrottleMonitor;
+use crate::{HarnessError, race};
 
 impl Run<'_> {
     /// Runs trials in their order, from the `number`-th of the run, and journals them. Returns
@@ -20,7 +21,8 @@ impl Run<'_> {
         number: u32,
         cells: &[PlannedCell],
     ) -> Result<bool, HarnessError> {
-        let mut slowed = throttle::ThrottleMonitor::begin(System::here());
+        let root = &self.options.energy.root;
+        self.throttle.get_or_insert_with(|| ThrottleMonitor::begin(System::at(root)));
         for (place, (number, turn)) in (number..).zip(turns).enumerate() {
             let cell = &cells[turn.cell];
             let after = turns[place + 1..].iter().map(|turn| &cells[turn.cell]);
@@ -30,7 +32,7 @@ impl Run<'_> {
             self.check_version(&cell.id, &trial)?;
             let cell = cell.id.clone();
             self.journal.add(Line::Trial(Box::new(EndedTrial { cell, trial })))?;
-            if let Some(warning) = slowed.poll() {
+            if let Some(warning) = self.throttle.as_mut().and_then(ThrottleMonitor::poll) {
                 self.warn(warning)?;
             }
         }

@@ -8,8 +8,12 @@ use crate::clock;
 use crate::probe;
 use crate::processes;
 
-/// Sampling interval.
+/// Shortest sampling interval.
 const PERIOD: Duration = Duration::from_millis(100);
+
+/// Least ratio of the sampling interval to the time that a sample of a server takes. The kernel
+/// walks all its pages, takes a CPU for it, and makes the server wait where it maps memory.
+const PERIOD_PER_SAMPLE: u32 = 100;
 
 /// Interval for finding the processes of a server, which takes longer than reading them.
 const MEMBERS_PERIOD: Duration = Duration::from_secs(1);
@@ -26,6 +30,8 @@ pub(super) struct Samples {
     /// Nanoseconds of the monotonic clock, and bytes.
     samples: VecDeque<(u64, u64)>,
     last: Option<Instant>,
+    /// Time that the last sample of a server took.
+    took: Duration,
     members: Vec<u32>,
     members_at: Option<Instant>,
 }
@@ -34,10 +40,11 @@ impl Samples {
     /// Takes a sample if one is due: of one process, or of a server's tree.
     pub fn sample(&mut self, root: u32, with_descendants: bool) {
         let due = |at: Option<Instant>, period| at.is_none_or(|at| at.elapsed() >= period);
-        if !due(self.last, PERIOD) {
+        if !due(self.last, period(self.took)) {
             return;
         }
-        self.last = Some(Instant::now());
+        let began = Instant::now();
+        self.last = Some(began);
         if !with_descendants {
             self.members = vec![root];
         } else if due(self.members_at, MEMBERS_PERIOD) {
@@ -45,6 +52,9 @@ impl Samples {
             self.members = processes::tree(root);
         }
         let bytes = probe::resident_of(&self.members);
+        if with_descendants {
+            self.took = began.elapsed();
+        }
         if let Some((bytes, now)) = bytes.zip(clock::monotonic_ns()) {
             self.samples.push_back((now, bytes));
             if self.samples.len() > MAX_SAMPLES {
@@ -64,9 +74,21 @@ impl Samples {
     }
 }
 
+/// Returns the time from the begin of a sample to the next one.
+fn period(took: Duration) -> Duration {
+    took.saturating_mul(PERIOD_PER_SAMPLE).max(PERIOD)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_whose_memory_takes_long_to_count_is_sampled_more_seldom() {
+        assert_eq!(period(Duration::ZERO), PERIOD);
+        assert_eq!(period(Duration::from_micros(900)), PERIOD);
+        assert_eq!(period(Duration::from_millis(20)), Duration::from_secs(2));
+    }
 
     #[test]
     fn a_mean_is_of_the_runs_own_samples_and_absent_for_too_few() {

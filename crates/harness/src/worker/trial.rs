@@ -10,6 +10,7 @@ use embermark_model::{Configuration, Status, result};
 use embermark_workloads::{Bench, Spec};
 
 use super::{Events, Stop, failed};
+use crate::clock::ClockCheck;
 use crate::companion::Starter;
 use crate::explaining::Explainer;
 use crate::loading::Loads;
@@ -94,6 +95,7 @@ pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(
         // The `null` engine has no answers.
         checked: job.cell.engine != "null",
         bench: prepared.open(store, Reopener::for_engine(engine, options))?,
+        clock_check: ClockCheck::begin(),
         probes: Probes::new(server, job.url.is_some()),
         loads: Loads::new(job, engine),
         explainer: Explainer::new(job.explain, server),
@@ -166,6 +168,7 @@ struct Trial<'a> {
     job: &'a Job,
     checked: bool,
     bench: Box<dyn Bench>,
+    clock_check: ClockCheck,
     probes: Probes,
     loads: Loads,
     explainer: Explainer,

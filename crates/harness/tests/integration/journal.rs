@@ -16,6 +16,7 @@ crate::tests!(
     a_trial_that_was_lost_leaves_the_others_and_a_wrong_one_does_not,
     a_file_that_is_no_journal_is_refused_by_line,
     a_journal_of_the_version_before_is_read,
+    every_reason_why_something_was_not_counted_is_kept,
 );
 
 fn a_journal_says_all_that_the_result_says() {
@@ -125,4 +126,17 @@ fn a_journal_of_the_version_before_is_read() {
     let schedule = load.schedule.unwrap();
     assert_eq!((schedule.target_rate, schedule.on_time), (2_000.0, 995));
     assert!(schedule.kept_up() && load.maintenance().is_some_and(|m| m.elapsed_ns > 0));
+}
+
+fn every_reason_why_something_was_not_counted_is_kept() {
+    let out = Out::new();
+    run(&plan(&["good"]), &out.options()).unwrap();
+    let mut text = fs::read_to_string(out.path(JOURNAL)).unwrap();
+    for why in ["there is no disk", "the time was over", "there is no disk"] {
+        text += &format!("{{\"not_counted\":\"{why}\"}}\n");
+    }
+    let more = out.path("more.jsonl");
+    fs::write(&more, text).unwrap();
+    let why = assemble(&journal::read(&more).unwrap()).manifest.not_counted.unwrap();
+    assert!(why.ends_with("there is no disk; the time was over"), "{why}");
 }

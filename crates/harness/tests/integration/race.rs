@@ -1,5 +1,9 @@
 //! Runs with a time limit.
 
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
 use embermark_harness::progress::Progress;
 use embermark_harness::{HarnessError, Interrupt};
 use embermark_model::plan::Plan;
@@ -13,6 +17,7 @@ crate::tests!(
     a_time_that_is_too_short_leaves_cells_out_and_says_how_many,
     every_cell_is_measured_once_and_then_those_that_are_not_told_apart,
     an_interrupt_after_the_first_pass_keeps_a_figure_of_every_cell,
+    a_cpu_that_is_slowed_down_again_and_again_is_one_warning,
     a_run_that_falls_far_behind_the_best_is_stopped_and_says_what_was_done,
 );
 
@@ -77,6 +82,45 @@ fn an_interrupt_after_the_first_pass_keeps_a_figure_of_every_cell() {
         panic!("it was interrupted")
     };
     assert_eq!(trials(&result), [1; 4]);
+}
+
+fn a_cpu_that_is_slowed_down_again_and_again_is_one_warning() {
+    /// Counts more throttling at the end of each trial, and interrupts after the first pass.
+    struct Hot {
+        counter: PathBuf,
+        trials: u32,
+        interrupt: Interrupt,
+    }
+    impl Hot {
+        fn count(&self) {
+            fs::write(&self.counter, format!("{}\n", self.trials * self.trials)).unwrap();
+        }
+    }
+    impl Progress for Hot {
+        fn trial_ended(&mut self, _: Status, _: Option<&str>, _: Duration) {
+            self.trials += 1;
+            self.count();
+        }
+
+        fn so_far(&mut self, _: &ResultFile) {
+            self.interrupt.set();
+        }
+    }
+    let (out, root) = (Out::new(), tempfile::tempdir().unwrap());
+    let cpu = root.path().join("sys/devices/system/cpu/cpu0/thermal_throttle");
+    fs::create_dir_all(&cpu).unwrap();
+    let mut options = out.options();
+    options.energy.root = root.path().to_owned();
+    let (counter, interrupt) = (cpu.join("core_throttle_count"), options.interrupt.clone());
+    let mut progress = Hot { counter, trials: 0, interrupt };
+    progress.count();
+    let ended = embermark_harness::run(&within(600_000), &options, &mut progress);
+    let Err(HarnessError::Interrupted { result: Some(result) }) = ended else {
+        panic!("it was interrupted")
+    };
+    let slowed = result.manifest.warnings.iter().filter(|warning| warning.contains("throttled"));
+    let slowed: Vec<_> = slowed.collect();
+    assert!(matches!(slowed[..], [one] if one.contains("throttled 1 times")), "{slowed:?}");
 }
 
 fn a_run_that_falls_far_behind_the_best_is_stopped_and_says_what_was_done() {

@@ -22,6 +22,7 @@ crate::tests!(
     an_interrupted_run_is_gone_on_with_and_leaves_no_trace_of_the_interrupt_but_a_warning,
     what_a_killed_run_left_of_databases_is_removed,
     a_run_whose_journal_has_the_names_of_version_2_is_gone_on_with,
+    a_run_of_a_limited_time_has_no_number_of_trials_to_come_to,
     a_run_that_was_complete_is_shown_and_not_repeated,
     another_plan_program_machine_or_data_is_refused_with_the_reason,
     a_folder_without_a_run_is_refused,
@@ -151,6 +152,15 @@ fn cut_off() -> String {
     let text = fs::read_to_string(out.path(JOURNAL)).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     lines[..lines.len() - 4].join("\n") + "\n"
+}
+
+fn a_run_of_a_limited_time_has_no_number_of_trials_to_come_to() {
+    let limited = cut_off().replacen("\"plan\":{", "\"plan\":{\"lasts_ms\":1,", 1);
+    let out = left(limited.as_bytes());
+    let done = journal::read(&out.path(JOURNAL)).unwrap().trials.len();
+    let warnings = go_on(None, &out.options()).unwrap().manifest.warnings;
+    let says = format!(" after {done} trials: ");
+    assert!(warnings.iter().any(|warning| warning.contains(&says)), "{warnings:?}");
 }
 
 fn what_a_killed_run_left_of_databases_is_removed() {

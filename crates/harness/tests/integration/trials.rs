@@ -9,7 +9,7 @@ use embermark_harness::progress::{Progress, Silent};
 use embermark_harness::{HarnessError, Interrupt, RunOptions, WorkerCommand, interrupt, journal};
 use embermark_model::plan::Plan;
 use embermark_model::result::{Cell, DiskSize, Execution, PhaseResult, ResultFile, Run, Trial};
-use embermark_model::{CellId, Durability, MemoryLimit, Scale, Status};
+use embermark_model::{CellId, Durability, MemoryLimit, Scale, ServerUrl, Status};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 use tempfile::TempDir;
@@ -31,6 +31,7 @@ crate::tests!(
     an_engine_that_hangs_is_timed_out_and_its_server_is_gone,
     what_an_engine_prints_goes_to_the_log_and_not_into_the_protocol,
     a_server_is_measured_apart_from_its_client,
+    the_time_of_a_server_given_by_its_url_is_not_counted_as_that_of_other_programs,
     a_phase_an_engine_does_not_support_leaves_the_others_their_figures,
     a_cap_stops_a_run_and_its_operations_stand,
     a_worker_that_speaks_nonsense_is_a_failed_cell,
@@ -125,8 +126,8 @@ fn a_run_measures_every_phase_and_leaves_only_its_result() {
         assert_eq!((run.ops, run.discarded, run.client), (100, i == 0, None));
         assert!(run.elapsed_ns > 0 && run.engine.cpu_ns.is_some_and(|ns| ns > 0));
     }
-    // Two counted runs of 100 operations, of which the first 64 of the first run are always timed.
-    // The discarded run would show as the number before the last two.
+    // Two counted runs of 100 operations, of which at least the first is timed. The discarded run
+    // would show as the number before the last two.
     let latency = read.latency.as_ref().unwrap();
     assert!(latency.samples > 0 && latency.samples <= 200, "{latency:?}");
     assert_eq!(total.latency, None);
@@ -294,10 +295,20 @@ fn a_server_is_measured_apart_from_its_client() {
     let result = run(&plan(&["server"]), &out.options()).unwrap();
     let cell = cell(&result, "server");
     assert_eq!(cell.status, Status::Ok, "{:?}", cell.reason);
+    assert!(cell.trials[0].background_cpu.is_some());
     for run in cell.trials[0].phases.iter().flat_map(|phase| &phase.runs) {
         assert!(run.engine.cpu_ns.is_some(), "{run:?}");
         assert!(run.client.is_some_and(|client| client.cpu_ns.is_some()), "{run:?}");
     }
+}
+
+fn the_time_of_a_server_given_by_its_url_is_not_counted_as_that_of_other_programs() {
+    let out = Out::new();
+    let urls = [("server".to_owned(), ServerUrl::new("toy://here".to_owned()))].into();
+    let result = run(&Plan { urls, ..plan(&["server"]) }, &out.options()).unwrap();
+    let cell = cell(&result, "server");
+    assert_eq!(cell.status, Status::Ok, "{:?}", cell.reason);
+    assert_eq!(cell.trials[0].background_cpu, None);
 }
 
 fn a_phase_an_engine_does_not_support_leaves_the_others_their_figures() {

@@ -111,6 +111,31 @@ fn operations_before_an_error_count_in_a_closed_loop_and_in_an_open_one() {
     }
 }
 
+#[test]
+fn the_operations_that_the_interval_is_learned_from_weigh_no_more_than_later_ones() {
+    let mut meter = Meter::with(Clock::simulated(), None, 20.0);
+    let clock = meter.clock.clone();
+    // The engine is cold for the first ten.
+    let time = |i: usize| Duration::from_nanos(if i < 10 { 1_000_000 } else { 100 });
+    run(&mut meter, 1_020, |i| clock.pass(time(i)));
+    let latency = meter.latency().unwrap();
+    assert_eq!((latency.samples, latency.sampled_every), (20, 51), "{latency:?}");
+    // One of twenty, and not ten.
+    assert_eq!(latency.p50, 100);
+    assert!(latency.max.abs_diff(1_000_000) < 1_000, "{latency:?}");
+}
+
+#[test]
+fn too_few_operations_to_learn_the_interval_from_are_all_timed() {
+    let mut meter = Meter::with(Clock::simulated(), None, 20.0);
+    let clock = meter.clock.clone();
+    for _ in 0..2 {
+        run(&mut meter, 63, |_| clock.pass(Duration::from_nanos(100)));
+        let latency = meter.latency().unwrap();
+        assert_eq!((latency.samples, latency.sampled_every), (63, 1), "{latency:?}");
+    }
+}
+
 /// A meter that has learned to time every 13th operation.
 fn learned(cap: Option<Duration>) -> Meter {
     let mut meter = Meter::new(cap);

@@ -151,6 +151,8 @@ function exclusion(engine: AdviceEngine, must: MustHaves): string | null {
   if (facts.own_durability) return `its durability is what its author claims: it has ${facts.own_durability}`;
   const effective = engine.effective_durability;
   if (effective && TIERS.indexOf(effective) < TIERS.indexOf(must.tier)) return `its effective durability is only ${effective}`;
+  if (engine.broken) return `it broke what ${must.tier} promises: ${engine.broken.replace(/^broken: /, "")}`;
+  if (engine.wrong) return `it answered wrongly: ${engine.wrong}`;
   if (must.sql && !facts.sql) return "it has no SQL";
   if (must.embedded && facts.kind !== "embedded") return "it is a server";
   if (CLASSES.indexOf(facts.licence_class) > CLASSES.indexOf(must.licence)) return `its licence is ${facts.licence}`;

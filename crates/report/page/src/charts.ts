@@ -29,7 +29,7 @@ export function charts(state: State): void {
     fill("latency", latencyCharts(state.page, entries, of, all),
       `By percentile${entries.some((entry) => entry.response) ? "; from the scheduled start of an operation" : ""}. A percentile is shown only if there are enough samples for it: 20 for p95, 100 for p99, 1,000 for p99.9.`);
     fill("resources", resourceCharts(state.page, entries, of, all),
-      "The engine's own processes. Each figure is the sum over one counted run of every phase, or the largest memory of any phase, and the median over the trials. ^ less than the whole work was done.");
+      `The engine's own processes. Each figure is the sum over one counted run of every phase, or the largest memory of any phase, and the median over the trials.${entries.some((entry) => cellOf(state.page, entry).usage.incomplete) ? " A pale bar with ^ is of less than the whole work: do not compare its sums (CPU time, bytes, flushes)." : ""}`);
   };
   draw();
 }
@@ -95,6 +95,8 @@ function latencyCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series,
 
 interface Metric {
   label: string;
+  /** Whether it is the same however much of the work was done. */
+  whole?: boolean;
   of: (cell: Cell) => number | undefined;
   show: (value: number) => string;
 }
@@ -107,7 +109,7 @@ function resourceCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series
   const cells = unique(entries.map((entry) => cellOf(page, entry)));
   const loads = unique(entries.filter((entry) => entry.phase !== null && entry.loading).map(({ phase }) => phase));
   const metrics: Metric[] = page.resource_columns.map(({ key, about, quantity }) =>
-    ({ label: about, of: (cell) => cell.usage.amounts[key], show: amount(quantity) }));
+    ({ label: about, whole: key === "disk_bytes", of: (cell) => cell.usage.amounts[key], show: amount(quantity) }));
   for (const phase of loads) {
     const known = new Map(entries.filter((entry) => entry.phase === phase).map((entry) => [cellOf(page, entry), entry.loading]));
     metrics.push(...page.load_columns.map(({ key, about, quantity }): Metric =>
@@ -116,7 +118,7 @@ function resourceCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series
   return metrics.flatMap((metric) => {
     const points = cells.flatMap((cell) => {
       const value = metric.of(cell);
-      return typeof value === "number" ? [{ value, z: of(cell).name, mark: cell.usage.incomplete ? "^" : "" }] : [];
+      return typeof value === "number" ? [{ value, z: of(cell).name, mark: cell.usage.incomplete && !metric.whole ? "^" : "" }] : [];
     });
     if (points.length === 0 || points.every(({ value }) => value === 0)) return [];
     const options: Plot.PlotOptions = {
@@ -125,7 +127,8 @@ function resourceCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series
       marginRight: 64,
       x: { label: null, ticks: 3, tickFormat: (value: number) => shortest(metric.show(value)), grid: true },
       marks: [
-        Plot.barX(points, { x: "value", y: "z", fill: "z", className: "m-amount" }),
+        Plot.barX(points.filter(({ mark }) => mark === ""), { x: "value", y: "z", fill: "z", className: "m-amount" }),
+        Plot.barX(points.filter(({ mark }) => mark !== ""), { x: "value", y: "z", fill: "z", fillOpacity: 0.35, className: "m-amount" }),
         Plot.text(points, {
           x: "value", y: "z", dx: 4, textAnchor: "start",
           text: ({ value, mark }: (typeof points)[number]) => metric.show(value) + mark,

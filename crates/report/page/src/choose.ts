@@ -3,9 +3,8 @@
 import { advise, differing, type MustHaves, place } from "./advice";
 import type { Advisable, AdviceTable, LicenceClass, Page, Preset, Tier } from "./data";
 import { h, unique } from "./dom";
-import { bytes, significant } from "./format";
+import { bytes, count, significant } from "./format";
 import { NATIVE } from "./fitness";
-import { BROKEN } from "./status";
 
 const MOST = 10;
 const NOTHING: Preset = { id: "nothing", name: "nothing", weights: [] };
@@ -89,8 +88,12 @@ function chooseFrom(body: HTMLElement, { tables, turns }: Advisable, presets: Pr
   const beginnings = [...presets.slice(1), NOTHING].map(({ name, tier, weights: of, rows_per_second, memory_bytes }) => h("button", { type: "button", class: "small", click: () => {
     must.rate = rows_per_second ?? null;
     must.memory = memory_bytes ?? null;
-    const most = body.querySelector<HTMLInputElement>('input[name="must-memory"]');
-    if (most) most.value = memory_bytes === undefined ? "" : String(memory_bytes / 1e6);
+    const show = (name: string, value: number | undefined) => {
+      const input = body.querySelector<HTMLInputElement>(`input[name="${name}"]`);
+      if (input) input.value = value === undefined ? "" : String(value);
+    };
+    show("must-rate", rows_per_second);
+    show("must-memory", memory_bytes === undefined ? undefined : memory_bytes / 1e6);
     if (tier) {
       must.tier = tier;
       const select = body.querySelector<HTMLSelectElement>('select[name="must-tier"]');
@@ -160,10 +163,24 @@ function lists({ tables, turns }: Advisable, scale: Scale, must: MustHaves, weig
   const said = unique(turning.map(({ says }) => says));
   return [
     ...(said.length > 0 ? [h("section", { class: "whole" }, h("h3", {}, "Order turns"), h("ul", {}, said.map((says) => h("li", {}, says))))] : []),
+    // Printed pages do not have the sliders.
+    h("p", { class: "print-only whole" }, weighted && weighed(tables[0], must, weights)),
     ...shown.map((table) => h("section", {},
       weighted && h("h3", {}, `At ${place(table, must.tier, weights) || "no scale"}${languages.length > 1 ? `, ${languageOf(table)}` : ""}`),
       ...shortList(table, must, weights))),
   ];
+}
+
+/** Describes what was chosen: `Must have: a commit survives a power cut. Matters: ingest 6.` */
+function weighed(table: AdviceTable | undefined, must: MustHaves, weights: Record<string, number>): string {
+  const musts = [
+    `a commit survives ${TIERS[must.tier]}`, must.sql && "SQL", must.embedded && "embedded",
+    must.memory !== null && `at most ${bytes(must.memory)} of memory`,
+    must.rate !== null && `at least ${count(must.rate)} rows per second`,
+    must.licence !== "other" && `licence ${LICENCES[must.licence]}`,
+  ];
+  const matters = (table?.criteria ?? []).flatMap(({ id, label }) => ((weights[id] ?? 0) > 0 ? [`${label} ${weights[id]}`] : []));
+  return `Must have: ${musts.filter(Boolean).join(", ")}. Matters: ${matters.join(", ")}.`;
 }
 
 function musts(must: MustHaves, update: () => void): HTMLElement[] {
@@ -176,11 +193,14 @@ function musts(must: MustHaves, update: () => void): HTMLElement[] {
     must.tier = (event.target as HTMLSelectElement).value as Tier;
     update();
   } }, (Object.keys(TIERS) as Tier[]).map((name) => h("option", { value: name, selected: name === must.tier }, TIERS[name]))));
-  const memory = h("label", {}, "at most ", h("input", { type: "number", name: "must-memory", min: 1, placeholder: "any", input: (event) => {
-    const value = (event.target as HTMLInputElement).valueAsNumber;
-    must.memory = value > 0 ? value * 1e6 : null;
-    update();
-  } }), " MB of memory");
+  const number = (name: string, set: (value: number | null) => void) =>
+    h("input", { type: "number", name, min: 1, placeholder: "any", input: (event) => {
+      const value = (event.target as HTMLInputElement).valueAsNumber;
+      set(value > 0 ? value : null);
+      update();
+    } });
+  const memory = h("label", {}, "at most ", number("must-memory", (megabytes) => { must.memory = megabytes === null ? null : megabytes * 1e6; }), " MB of memory");
+  const rate = h("label", {}, "at least ", number("must-rate", (rows) => { must.rate = rows; }), " rows per second, one commit each");
   const licence = h("label", {}, "licence ", h("select", { name: "must-licence", change: (event) => {
     must.licence = (event.target as HTMLSelectElement).value as LicenceClass;
     update();
@@ -190,6 +210,7 @@ function musts(must: MustHaves, update: () => void): HTMLElement[] {
     check("must-sql", "SQL", (on) => { must.sql = on; }),
     check("must-embedded", "embedded, no server", (on) => { must.embedded = on; }),
     memory,
+    rate,
     licence,
   ];
 }
@@ -203,9 +224,8 @@ function shortList(table: AdviceTable, must: MustHaves, weights: Record<string, 
       const peak = facts.peak_bytes === null ? "" : `, ${bytes(facts.peak_bytes)} of memory at most`;
       const within = interval ? ` (${significant(interval[0])} to ${significant(interval[1])})` : "";
       const open = uncertain.map(({ facts }) => facts.name).join(", ");
-      return h("li", {}, h("b", {}, facts.name + (engine.broken ? BROKEN : "")), h("span", { class: "score" }, ` ${significant(score)}x${within}`),
+      return h("li", {}, h("b", {}, facts.name), h("span", { class: "score" }, ` ${significant(score)}x${within}`),
         h("p", {}, reasons.join("; ")),
-        engine.broken && h("p", { class: "broken" }, engine.broken),
         open && h("p", { class: "hint" }, `not certainly before ${open}`),
         h("p", { class: "hint" }, `${facts.configuration ? `${facts.configuration}, durability as its author claims; ` : ""}${facts.kind}, ${facts.data_model}, ${facts.licence}${peak}${facts.publishable ? "" : "; NOT TO BE PUBLISHED"}`));
     })));

@@ -18,6 +18,8 @@ export type AdviceEngine = {
   effective_durability?: Tier,
   /** What a test found, if the engine broke what the tier promises. */
   broken?: string,
+  /** Where it answered wrongly. It is then not recommended for anything. */
+  wrong?: string,
   /** Facts about the engine. */
   facts: Facts,
   /** Its rate of single-row commits; absent if it was not measured. */

@@ -7,6 +7,9 @@ import { amount, bytes, count, duration, orDash, ratio, significant } from "./fo
 import { engineMarks, isFailure, OUTLIER, word } from "./status";
 import { watched } from "./watched";
 
+/** Follows what was stopped before its end. */
+const STOPPED = "^";
+
 /** Opens the dialog for a box of the map. */
 export function open(dialog: HTMLDialogElement, page: Page, box: Box): void {
   const { cell, entry } = box;
@@ -21,12 +24,13 @@ export function open(dialog: HTMLDialogElement, page: Page, box: Box): void {
     ].filter(Boolean).join(" · ")),
     cell.unpublishable && h("p", { class: "face" }, "NOT TO BE PUBLISHED: the licence of this engine forbids publishing its figures"),
     h("p", {}, h("span", { class: `badge ${isFailure(entry.status) ? "bad" : ""} s-${entry.status ?? "absent"}` }, word(entry.status)),
-      entry.client_side ? " by client code over scans and point operations" : " by the engine's own means"),
+      entry.figure && (entry.client_side ? " done by client code over scans and point operations" : " done by the engine's own means")),
     entry.commits_each && h("p", {}, "One commit per row, because the engine has no transactions. Other engines put many rows in one."),
     entry.reason && h("p", { class: "reason" }, entry.reason),
     entry.checked_by && h("p", { class: "hint" }, `How its answer was checked: ${entry.checked_by}`),
     entry.timed_by && h("p", { class: "hint" }, `Times taken by ${entry.timed_by}, by its own clock`),
     (entry.remarks ?? []).map((remark) => h("p", {}, remark)),
+    cell.broken && h("p", { class: "broken" }, "Not ranked: it broke what the tier promises, see Durability."),
     time(box), plan(entry), trials(cell, entry), sharing(entry), latency(entry), watched(entry.watched ?? []), resources(page.resource_columns, cell, entry), amounts("Rows inserted, and maintenance", page.load_columns, entry.loading), amounts("Figures other than its time", page.beside_columns, entry.beside), explained(page.explained_columns, entry), engine(cell),
   ));
   dialog.onclick = (event) => {
@@ -120,10 +124,11 @@ function resources(columns: Column[], cell: Cell, entry: Entry): Node[] {
   const known = columns.filter(({ key }) => entry.usage.amounts[key] !== undefined || cell.usage.amounts[key] !== undefined);
   if (known.length === 0) return [];
   const row = ({ amounts }: Usage) => known.map(({ key, quantity }) => orDash(amounts[key], amount(quantity)));
-  const rows = [["this phase", ...row(entry.usage)], ["whole workload", ...row(cell.usage)]];
+  const of = (name: string, usage: Usage) => [name + (usage.incomplete ? STOPPED : ""), ...row(usage)];
+  const short = cell.usage.incomplete || entry.usage.incomplete ? `; ${STOPPED} of less work: do not compare sums` : "";
   return [
     h("h3", {}, "Resources"),
-    table("Of a counted run", ["", ...known.map(({ about }) => about)], rows),
+    table(`Of a counted run${short}`, ["", ...known.map(({ about }) => about)], [of("this phase", entry.usage), of("whole workload", cell.usage)]),
     ...(entry.network_bytes === undefined ? [] : [h("p", {}, `${bytes(entry.network_bytes)} over the network between client and server.`)]),
   ];
 }

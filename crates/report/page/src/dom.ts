@@ -46,6 +46,18 @@ export function list(rows: [string, string | Node][]): HTMLElement {
   return h("dl", {}, rows.flatMap(([about, says]) => [h("dt", {}, about), h("dd", {}, says)]));
 }
 
+/**
+ * Replaces the children of an element. The focus stays on the element with the same `data-key`, so
+ * that a reader with a keyboard goes on where they are.
+ */
+export function redraw(body: HTMLElement, ...children: (Node | string)[]): void {
+  const focused = document.activeElement;
+  const key = focused instanceof HTMLElement && body.contains(focused) ? focused.dataset.key : undefined;
+  body.replaceChildren(...children);
+  if (key === undefined) return;
+  [...body.querySelectorAll<HTMLElement>("[data-key]")].find((element) => element.dataset.key === key)?.focus();
+}
+
 /** Returns the element with an id that the page's template has. */
 export function byId(id: string): HTMLElement {
   const element = document.getElementById(id);

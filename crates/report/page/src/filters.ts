@@ -1,7 +1,7 @@
 /** The panel that chooses what is shown. */
 
 import { choice, keep } from "./address";
-import { h } from "./dom";
+import { h, redraw } from "./dom";
 import { type Dimension, DIMENSIONS, everything, names } from "./fitness";
 import type { State } from "./state";
 
@@ -32,12 +32,12 @@ const SAYS: Record<string, string> = {
 export function filters(panel: HTMLElement, state: State, changed: () => void): () => void {
   const show = () => {
     const groups = DIMENSIONS.flatMap((dimension) => group(state, dimension, changed, show) ?? []);
-    const reset = h("button", { type: "button", id: "reset", click: () => {
+    const reset = h("button", { type: "button", id: "reset", "data-key": "reset", click: () => {
       state.filters = everything(state.page);
       show();
       changed();
     } }, "Show everything");
-    panel.replaceChildren(...groups, ...against(state, changed), reset);
+    redraw(panel, ...groups, ...against(state, changed), reset);
   };
   show();
   return show;
@@ -76,7 +76,7 @@ function group(state: State, dimension: Dimension, changed: () => void, show: ()
   });
   const set = (to: string[], text: string) => {
     const what = `${text} of ${LABELS[dimension]}`;
-    return h("button", { type: "button", class: "small", "aria-label": what, click: () => {
+    return h("button", { type: "button", class: "small", "aria-label": what, "data-key": what, click: () => {
       state.filters[dimension] = new Set(to);
       show();
       changed();

@@ -223,6 +223,9 @@ function ranked(phase: string | null, variant: string | null, boxes: (Box | null
 /** Upper ends of the colour steps of a ratio. A larger ratio has the last step. */
 export const STEPS = [1.05, 1.5, 2, 5, 10, 100];
 
+/** Returns the label of each colour step: `≤ 1.05x`, `> 100x`. */
+export const stepLabels = (): string[] => [...STEPS.map((end) => `≤ ${end}x`), `> ${STEPS[STEPS.length - 1]}x`];
+
 /** Returns the colour step of a ratio, from 0. */
 export function step(ratio: number): number {
   const place = STEPS.findIndex((end) => ratio <= end);

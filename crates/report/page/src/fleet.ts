@@ -5,7 +5,7 @@
 
 import type { Fleet } from "./data";
 import { byId, h, table, unique } from "./dom";
-import { STEPS, step } from "./fitness";
+import { step, stepLabels } from "./fitness";
 import { count, duration, ratio } from "./format";
 import { type Standing, standings } from "./standings";
 
@@ -94,13 +94,21 @@ export function viewOf(data: Fleet, line: number | null): View {
   return { devices, engines, at: (device, engine) => places.get(key(device, engine)) };
 }
 
-/** Combines the lines of a device. An engine that lacks one of them has no complete mean. */
+/** Words of failures, the worst first. */
+const FAILURES = ["wrong", "failed", "timed out", "timed-out"];
+
+/**
+ * Combines the lines of a device. An engine that lacks one of them has no complete mean, and one
+ * that failed in one of them has no mean.
+ */
 function together(list: Standing[], lines: number): Place {
   const [only] = list;
   if (lines === 1 && only) {
     const { ratio, ns, whole, best, says } = only;
     return { ratio, ns, whole, best, says };
   }
+  const failure = FAILURES.find((word) => list.some(({ says }) => says === word));
+  if (failure !== undefined) return { ratio: null, ns: null, whole: false, best: false, says: failure };
   const answered = list.filter((box) => box.ratio !== null);
   const failed = list.find((box) => box.says !== null && box.ratio === null);
   return {
@@ -201,10 +209,8 @@ function nearest(all: (Held & { name: string })[]): string {
 }
 
 function legend(): HTMLElement {
-  const ends = STEPS.map((end, index) => (index === 0 ? "best" : `≤ ${end}x`));
-  const steps = [...ends, `> ${STEPS[STEPS.length - 1]}x`];
   return h("div", { class: "legend" },
-    h("span", { class: "steps" }, steps.map((text, index) => h("span", { class: `step r${index}` }, text))),
+    h("span", { class: "steps" }, stepLabels().map((text, index) => h("span", { class: `step r${index}` }, text))),
     h("span", { class: "marks" }, h("span", {}, h("b", {}, "*"), " fastest there, or not significantly slower"),
       h("span", {}, h("b", {}, "·"), " lacks phases, not ranked"), h("span", {}, h("b", {}, "!"), " its run has warnings")));
 }
@@ -245,14 +251,12 @@ function map(data: Fleet, view: View): HTMLElement[] {
 function box(place: Place | undefined, reference: boolean): HTMLElement {
   if (!place) return h("td", { class: "none" });
   const { ratio: times, ns, whole, best, says } = place;
-  if (times === null) return h("td", {}, says !== null && h("span", { class: `box ${FAILURES.has(says) ? "bad" : "dim"}` }, says));
+  if (times === null) return h("td", {}, says !== null && h("span", { class: `box ${[...FAILURES, "broken"].includes(says) ? "bad" : "dim"}` }, says));
   const tone = reference || !whole ? "unranked" : `r${step(times)}`;
   return h("td", {}, h("span", { class: `box ${tone}` },
     h("b", {}, ratio(times) + (best && whole ? "*" : "") + (whole || reference ? "" : " ·")),
     ns !== null && h("small", {}, duration(ns))));
 }
-
-const FAILURES = new Set(["failed", "wrong", "timed out", "timed-out"]);
 
 /** An engine on one model. */
 export interface OnModel {

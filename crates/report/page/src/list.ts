@@ -6,7 +6,7 @@
 import { choice, keep } from "./address";
 import { colourOf } from "./chart";
 import type { Answer, Page, Ranking, Text } from "./data";
-import { h, list as notes } from "./dom";
+import { h, list as notes, redraw } from "./dom";
 import { absent, names } from "./fitness";
 import { languageShown, showLanguage, type State } from "./state";
 import { NOT_MEASURED, significant } from "./format";
@@ -20,7 +20,7 @@ const ORDER = "order";
  */
 export function lists(body: HTMLElement, state: State, changed: () => void): () => void {
   const { page } = state;
-  const draw = () => body.replaceChildren(...languages(state, changed), ...page.results.flatMap((_, result) => {
+  const draw = () => redraw(body, ...languages(state, changed), ...page.results.flatMap((_, result) => {
     const own = page.answer.filter((answer) => answer.result === result);
     const language = own.length > 1 ? languageShown(state) : null;
     const answer = own.find(({ client }) => client === (language ?? undefined));
@@ -36,7 +36,7 @@ function languages(state: State, changed: () => void): HTMLElement[] {
   if (!state.page.answer.some(({ client }) => client)) return [];
   const all = names(state.page, "client");
   const shown = languageShown(state);
-  const button = (language: string | null) => h("button", { type: "button", class: "small", "aria-pressed": String(language === shown), click: () => {
+  const button = (language: string | null) => h("button", { type: "button", class: "small", "aria-pressed": String(language === shown), "data-key": `from ${language ?? ""}`, click: () => {
     showLanguage(state, language);
     changed();
   } }, language ?? "all");
@@ -52,7 +52,7 @@ function list(page: Page, answer: Answer, draw: () => void): HTMLElement | null 
     told,
     h("div", { class: "take" }, notes(answer.take.map(({ about, says }) => [about, says]))),
     h("div", { class: "presets", role: "group", "aria-label": "Best for" }, h("span", {}, "Best for "), ...page.presets.map((one) =>
-      h("button", { type: "button", class: "small", "aria-pressed": String(one.id === order.preset), click: () => {
+      h("button", { type: "button", class: "small", "aria-pressed": String(one.id === order.preset), "data-key": `${answer.result} for ${one.id}`, click: () => {
         keep("for", one.id === "all" ? null : one.id);
         keep("sort", null);
         draw();
@@ -83,12 +83,13 @@ function ranks(page: Page, answer: Answer, order: Ranking, draw: () => void): HT
     return { id, label, peak, place: place < 0 ? Infinity : place, score: order.ranked[place]?.score, texts };
   });
   const at = answer.header.indexOf(sort);
-  const key = (line: Line) => (at < 0 ? line.place : line.texts[at]?.ratio ?? Infinity);
+  // The column of memory has the peak of the process, which is not what its ratio is of.
+  const key = (line: Line) => (at < 0 ? line.place : sort === "memory" ? line.texts[at]?.ratio && line.peak : line.texts[at]?.ratio) ?? Infinity;
   // Equal rows keep the order of the screen.
   const ordered = [...lines].sort((a, b) => (key(a) === key(b) ? 0 : key(a) - key(b)));
   const best = order.ranked[0]?.score ?? 1;
   const heading = (name: string, text: string, title: string) => {
-    const button = h("button", { type: "button", title, click: () => {
+    const button = h("button", { type: "button", title, "data-key": `${answer.result} by ${name}`, click: () => {
       keep("sort", name === ORDER ? null : name);
       draw();
     } }, text);

@@ -68,13 +68,26 @@ function ofDurability(page: Page): void {
   byId("about").textContent = first ? `${first.about} · ${first.says}` : "";
 }
 
+/** Most results of one machine that are named. */
+const MOST_NAMED = 3;
+
+/** Describes each machine once, with its results. */
+function machines(page: Page): string {
+  const all = new Map<string, string[]>();
+  for (const { label, machine, started } of page.results) {
+    const on = machine || started;
+    all.set(on, [...(all.get(on) ?? []), label]);
+  }
+  return [...all].map(([on, labels]) => `${labels.length > MOST_NAMED ? `${labels.length} results` : labels.join(", ")}: ${on}`).join(" | ");
+}
+
 /** Shows a page of results. */
 function measured(page: Page): void {
   const state = initial(page);
   const first = page.results[0];
   byId("about").textContent = page.results.length === 1
     ? [first?.started, first?.machine].filter(Boolean).join(" · ")
-    : page.results.map((result) => `${result.label}: ${result.machine || result.started}`).join(" | ");
+    : machines(page);
 
   const unlike = byId("unlike");
   unlike.hidden = page.unlike.length === 0;

@@ -2,7 +2,7 @@
 
 import type { Page } from "./data";
 import { h } from "./dom";
-import { type Box, build, cellOf, extentOf, isHere, type MapRow, type MapTable, STEPS, step, timeOf } from "./fitness";
+import { type Box, build, cellOf, extentOf, isHere, type MapRow, type MapTable, step, stepLabels, timeOf } from "./fitness";
 import { count, duration, ratio } from "./format";
 import type { State } from "./state";
 import { BROKEN, engineMarks, isFailure, MARKS, marks, NOT_SIGNIFICANT, tierMark, word } from "./status";
@@ -35,12 +35,10 @@ export function legend(page: Page): HTMLElement {
     if (cell.unpublishable) occurring.add("‡");
   }
   if (page.entries.some((entry) => entry.figure?.interval_ns)) occurring.add(NOT_SIGNIFICANT.trim());
-  const ends = STEPS.map((end, index) => (index === 0 ? "best" : `≤ ${end}x`));
-  const steps = [...ends, `> ${STEPS[STEPS.length - 1]}x`];
   return h(
     "div",
     { class: "legend" },
-    h("span", { class: "steps" }, steps.map((text, index) => h("span", { class: `step r${index}` }, text))),
+    h("span", { class: "steps" }, stepLabels().map((text, index) => h("span", { class: `step r${index}` }, text))),
     h("span", { class: "marks" }, MARKS.filter(([mark]) => occurring.has(mark)).map(([mark, says]) =>
       h("span", {}, h("b", {}, mark), ` ${says}`),
     )),

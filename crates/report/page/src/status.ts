@@ -31,7 +31,7 @@ export function tierMark(cell: Cell): string {
   const order = ["none", "process", "power"];
   if (cell.by_url) return BY_URL;
   if (cell.own_durability) return `${OWN_SETTINGS} (own)`;
-  if (cell.kind === "reference" || (!cell.ranked && !cell.effective_durability)) return " (ref)";
+  if (cell.kind === "reference" || (!cell.ranked && !cell.broken && !cell.effective_durability)) return " (ref)";
   if (cell.configuration) return OWN_SETTINGS;
   if (!cell.effective_durability) return "";
   return order.indexOf(cell.effective_durability) > order.indexOf(cell.tier) ? "+" : " (weaker)";
@@ -86,7 +86,7 @@ export const MARKS: [string, string][] = [
   ["?", "a surprise: more than ten times the time per row over a decade of rows, or more than twenty times the time of the next engine of its family"],
   ["<", "did not keep up: lost samples, missed reads, or was below the target rate: not ranked"],
   ["+", "effective durability above the tier asked for"],
-  ["†", "broke what the tier promises, as embermark durability tried it: see Durability"],
+  ["†", "broke what the tier promises, as embermark durability tried it: not ranked, see Durability"],
   ["(weaker)", "effective durability below the tier asked for: not ranked"],
   ["§", "an engine with your settings: durability as its author claims"],
   ["§ (own)", "a configuration without the tier's settings: durability as its author claims, so not ranked"],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { build, everything, extentOf, step, STEPS } from "../src/fitness";
+import { build, everything, extentOf, step, stepLabels, STEPS } from "../src/fitness";
 import { bytes, duration, ratio } from "../src/format";
 import { golden } from "./browser";
 
@@ -111,4 +111,8 @@ test("numbers are written as the terminal writes them", () => {
   );
   assert.deepEqual([1, 9.996, 1234.2, 0.5].map(ratio), ["1.00x", "10.0x", "1,234x", "0.500x"]);
   assert.deepEqual([0, 842, 999.7, 12_345_678].map(bytes), ["0 B", "842 B", "1.00 kB", "12.3 MB"]);
+});
+
+test("the label of a colour is the range of its ratios, because the first one is not of the best alone", () => {
+  assert.deepEqual([stepLabels()[0], stepLabels().at(-1), stepLabels().length], ["≤ 1.05x", "> 100x", STEPS.length + 1]);
 });

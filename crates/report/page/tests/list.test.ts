@@ -39,6 +39,33 @@ seen("a heading sorts by its column, and the address keeps it", golden, {}, asyn
   assert.equal(await tab.locator('.ranks th[aria-sort="ascending"]').innerText().then((text) => text.includes("reads")), true);
 });
 
+/** The golden run with an engine whose own memory is the least, and whose process has the most. */
+const largest = () => {
+  const page = golden();
+  for (const engine of page.answer[0]?.engines ?? []) if (engine.engine === "lmdb") engine.peak_bytes = 90e6;
+  return page;
+};
+
+seen("memory is sorted by the figure that is shown", largest, {}, async ({ tab }) => {
+  await tab.getByRole("button", { name: "memory, MB" }).click();
+  const column = (golden().answer[0]?.header.indexOf("memory") ?? 0) + 3;
+  const all = (await tab.locator(`.ranks tbody tr td:nth-child(${column})`).allTextContents()).map(parseFloat).filter(Number.isFinite);
+  assert.ok(all.length > 2 && all.every((value, at) => at === 0 || value >= (all[at - 1] ?? 0)), all.join());
+});
+
+seen("the focus stays on what was chosen by keyboard", golden, {}, async ({ tab }) => {
+  for (const name of ["phone app", "reads, x"]) {
+    await tab.locator("#answer").getByRole("button", { name }).focus();
+    await tab.keyboard.press("Enter");
+    assert.equal(await tab.evaluate(() => document.activeElement?.textContent), name);
+  }
+  await tab.locator("#filters > summary").click();
+  const none = tab.getByRole("button", { name: "none of engine" });
+  await none.focus();
+  await tab.keyboard.press("Enter");
+  assert.equal(await tab.evaluate(() => document.activeElement?.getAttribute("aria-label")), "none of engine");
+});
+
 seen("what is chosen orders the list, says by what, and the address keeps it", golden, {}, async ({ tab }) => {
   await tab.getByRole("button", { name: "logger on flash" }).first().click();
   assert.match(await tab.locator(".answer-of [role=status]").innerText(), /Order by ingest 6, wear 5/);

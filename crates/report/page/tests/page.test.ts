@@ -305,6 +305,34 @@ seen("a situation sets the most memory too", () => {
   await tab.locator("#choose .beginnings button", { hasText: "archive" }).click();
   assert.equal(await memory.inputValue(), "");
   assert.doesNotMatch(await apart(), /it uses 300 MB/);
+  const rate = tab.locator("#choose input[name=must-rate]");
+  await tab.locator("#choose .beginnings button", { hasText: "1 kHz" }).click();
+  assert.equal(await rate.inputValue(), "1000");
+  await rate.fill("999999999");
+  assert.match(await apart(), /left out, it commits [\d,]+ rows\/s/);
+});
+
+seen("sums of work that was stopped are not for comparison, and it says so where they are", () => {
+  const page = golden();
+  for (const cell of page.cells) cell.usage.incomplete = true;
+  return page;
+}, {}, async ({ tab }) => {
+  assert.match(await tab.locator("#resources .hint").textContent() ?? "", /do not compare its sums/);
+  await tab.locator('button[data-box][aria-label^="sqlite, read"]').first().click();
+  const details = await tab.locator("dialog[open]").textContent() ?? "";
+  assert.match(details, /of less work: do not compare sums/);
+  assert.match(details, /whole workload\^/);
+  assert.match(details, /done by the engine's own means/);
+});
+
+seen("several results of one machine name it once", () => {
+  const page = golden();
+  page.results = ["a", "b", "c", "d"].flatMap((label) => page.results.slice(0, 1).map((result) => ({ ...result, label })));
+  return page;
+}, {}, async ({ tab }) => {
+  const about = await tab.locator("#about").textContent() ?? "";
+  const machine = golden().results[0]?.machine ?? "";
+  assert.equal(about, `4 results: ${machine}`);
 });
 
 seen("texts of engines, errors and settings stay texts", () => {

@@ -180,6 +180,7 @@ fn worse(known: &mut EngineAdvice, own: Option<&EngineAdvice>) -> bool {
         (known, own) => known.filter(|_| own.is_some()),
     };
     known.broken = known.broken.take().or_else(|| own.broken.clone());
+    known.wrong = known.wrong.take().or_else(|| own.wrong.clone());
     false
 }
 

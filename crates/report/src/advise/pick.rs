@@ -4,7 +4,7 @@
 use embermark_model::Durability;
 use serde::Serialize;
 
-use super::{Advice, AdviceTable, EngineAdvice, Left, Needs, Place, Weight, advise};
+use super::{Advice, AdviceTable, EngineAdvice, Needs, Place, Weight, advise};
 use crate::{format, text};
 
 /// Kinds of work that count alike without weights, with their names in a sentence.
@@ -98,18 +98,11 @@ pub(crate) fn work_name(weights: &[Weight]) -> String {
     }
 }
 
-/// Ranks the engines that meet these needs. An engine that broke the promise of the tier is left
-/// out.
+/// Ranks the engines that meet these needs. A weight of an unknown criterion does not count.
 pub(crate) fn advice(table: &AdviceTable, needs: Needs, weights: &[Weight]) -> Advice {
-    let (broken, kept) = table.engines.iter().cloned().partition(|entry| entry.broken.is_some());
-    let kept = AdviceTable { engines: kept, ..table.clone() };
-    let known = |weight: &&Weight| kept.criteria.iter().any(|one| one.id == weight.criterion);
+    let known = |weight: &&Weight| table.criteria.iter().any(|one| one.id == weight.criterion);
     let weights: Vec<Weight> = weights.iter().filter(known).cloned().collect();
-    let mut advice = advise(&kept, needs, &weights).expect("every criterion is one of the table's");
-    let broken: Vec<EngineAdvice> = broken;
-    let broken = broken.into_iter().filter(|entry| entry.tier == needs.tier);
-    advice.excluded.extend(broken.map(|entry| Left::broke_tier(&entry)));
-    advice
+    advise(table, needs, &weights).expect("every criterion is one of the table's")
 }
 
 /// Returns the pick by these weights. `None` if no engine is ranked.

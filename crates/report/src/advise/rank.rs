@@ -87,14 +87,6 @@ pub struct Left {
     pub why: Vec<String>,
 }
 
-impl Left {
-    /// Returns that an engine broke the promise of its tier.
-    pub(super) fn broke_tier(entry: &EngineAdvice) -> Self {
-        let why = vec![format!("broke what {} promises", entry.tier)];
-        Self { engine: entry.engine.clone(), why }
-    }
-}
-
 /// The best engine by a criterion.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct BestAt {
@@ -211,6 +203,13 @@ fn lacks(entry: &EngineAdvice, needs: &Needs) -> Vec<String> {
     if let Some(effective) = entry.effective_durability.filter(|tier| *tier < needs.tier) {
         why.push(format!("effective durability only {effective}"));
     }
+    if let Some(broken) = &entry.broken {
+        let how = broken.strip_prefix("broken: ").unwrap_or(broken);
+        why.push(format!("broke what {} promises: {how}", entry.tier));
+    }
+    if let Some(wrong) = &entry.wrong {
+        why.push(format!("answered wrongly: {wrong}"));
+    }
     if needs.sql && !facts.sql {
         why.push(match facts.data_model.as_str() {
             UNKNOWN => "the result does not show whether it has SQL".to_owned(),
@@ -306,10 +305,8 @@ fn best_at(table: &AdviceTable, suitable: &[&EngineAdvice]) -> Vec<BestAt> {
 /// Returns the best by a criterion. `None` if fewer than two engines were compared.
 fn best_at_one(criterion: &'static str, suitable: &[&EngineAdvice]) -> Option<BestAt> {
     let of = |entry: &EngineAdvice| entry.ratios.get(criterion).copied();
-    let (broken, sound): (Vec<&EngineAdvice>, Vec<&EngineAdvice>) =
-        suitable.iter().partition(|entry| entry.broken.is_some());
     let compared: Vec<(&EngineAdvice, f64)> =
-        sound.iter().filter_map(|entry| Some((*entry, of(entry)?))).collect();
+        suitable.iter().filter_map(|entry| Some((*entry, of(entry)?))).collect();
     if compared.len() < 2 {
         return None;
     }
@@ -320,9 +317,8 @@ fn best_at_one(criterion: &'static str, suitable: &[&EngineAdvice]) -> Option<Be
         let low = interval(entry).map(|interval| interval[0]);
         entry.engine != best.engine && low.zip(reach).is_some_and(|(low, reach)| low <= reach)
     };
-    let others = sound.iter().filter(equal).map(|entry| entry.engine.clone());
-    let missing = sound.iter().filter(|entry| of(entry).is_none());
-    let broken = broken.into_iter().map(Left::broke_tier);
+    let others = suitable.iter().filter(equal).map(|entry| entry.engine.clone());
+    let missing = suitable.iter().filter(|entry| of(entry).is_none());
     let why = |entry: &EngineAdvice| {
         let lacks = entry.lacks.get(criterion).cloned().unwrap_or_default();
         let why = text::unique(entry.shortfalls.iter().cloned().chain(lacks));
@@ -335,7 +331,6 @@ fn best_at_one(criterion: &'static str, suitable: &[&EngineAdvice]) -> Option<Be
         compared: compared.len(),
         not_comparable: missing
             .map(|entry| Left { engine: entry.engine.clone(), why: why(entry) })
-            .chain(broken)
             .collect(),
     })
 }

@@ -219,6 +219,7 @@ fn needs(advice: &Advice) -> String {
         needs.sql.then(|| "SQL".to_owned()),
         needs.embedded.then(|| "embedded".to_owned()),
         needs.memory_bytes.map(|most| format!("at most {}", format::bytes(most as f64))),
+        needs.rows_per_second.map(|rate| format!("at least {}", format::rate(rate))),
         needs.licence.and_then(|class| match class {
             LicenceClass::Permissive => Some("a permissive licence".to_owned()),
             LicenceClass::Copyleft => Some("a permissive or copyleft licence".to_owned()),

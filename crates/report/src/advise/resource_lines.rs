@@ -28,8 +28,7 @@ struct Part<'a> {
 }
 
 /// Makes a line for each workload from what the phases of its main variant used, as far as every
-/// engine did them. Disk space is that of the first variant that was loaded completely. The work of
-/// `ingest` has one line per phase.
+/// engine did them. The work of `ingest` has one line per phase.
 pub(super) fn lines<'a>(
     file: &'a ResultFile,
     groups: &[&Group<'a>],
@@ -39,9 +38,6 @@ pub(super) fn lines<'a>(
 ) -> Vec<Line<'a>> {
     let of_group = |group: &&Group<'a>| {
         let parts = match work {
-            CriterionWork::Main if matches!(used, ResourceAmount::Resource(Resource::Disk)) => {
-                vec![whole(file, group)]
-            }
             CriterionWork::Main => vec![main(group)],
             CriterionWork::Ingest => ingest(kinds, group),
         };
@@ -53,20 +49,6 @@ pub(super) fn lines<'a>(
 fn main<'a>(group: &Group<'a>) -> Part<'a> {
     let own = group.rows.iter().filter(|row| row.variant.is_none());
     Part { variant: group.variant, phases: own.filter_map(|row| row.phase).collect() }
-}
-
-/// Returns the first variant that every competing engine loaded completely, without a load that was
-/// stopped. If there is none, returns the main variant.
-fn whole<'a>(file: &ResultFile, group: &Group<'a>) -> Part<'a> {
-    let variants = group.sizes.iter().map(|(variant, _)| *variant);
-    let is_whole = |variant: &&str| {
-        let ranked = group.engines.iter().filter(|engine| engine.ranked(group.durability));
-        let cells = ranked.filter_map(|engine| group.cell(file, variant, engine.id));
-        !cells.into_iter().any(is_partly_loaded)
-    };
-    let Some(variant) = variants.into_iter().find(is_whole) else { return main(group) };
-    let own = group.rows.iter().filter(|row| row.variant.unwrap_or(group.variant) == variant);
-    Part { variant, phases: own.filter_map(|row| row.phase).collect() }
 }
 
 fn ingest<'a>(kinds: &Kinds<'_>, group: &Group<'a>) -> Vec<Part<'a>> {
@@ -98,10 +80,9 @@ fn line<'a>(
         true => part.phases.iter().copied().collect(),
         false => done(cell, &part.phases, resource),
     };
-    let lacks_rows = |cell: &Cell| resource == Resource::Disk && is_partly_loaded(cell);
     let able: Vec<(&str, &Cell, HashSet<&str>)> = cells
         .iter()
-        .filter(|(_, cell)| took_part(cell) && !lacks_rows(cell))
+        .filter(|(_, cell)| took_part(cell))
         .map(|(engine, cell)| (*engine, *cell, did(cell)))
         .filter(|(.., phases)| !phases.is_empty())
         .collect();
@@ -133,7 +114,6 @@ fn line<'a>(
         let why = match Shortfall::find(cell, None) {
             Some(shortfall) => shortfall.words(None),
             None if !took_part(cell) => cell.status.to_string(),
-            None if lacks_rows(cell) => "its load was stopped".to_owned(),
             None if !cell.status.has_figures() && did(cell).is_empty() => cell.status.to_string(),
             None => "not measured".to_owned(),
         };
@@ -167,10 +147,4 @@ fn done<'a, 'c>(cell: &'c Cell, phases: &[&'a str], resource: Resource) -> HashS
     let did: Vec<HashSet<&str>> = trials.into_iter().map(|trial| names(trial).collect()).collect();
     let every = |name: &&&str| !did.is_empty() && did.iter().all(|own| own.contains(*name));
     phases.iter().filter(every).copied().collect()
-}
-
-/// Whether the measured database lacks rows because its load was stopped.
-fn is_partly_loaded(cell: &Cell) -> bool {
-    let mut parts = cell.counting.iter().flat_map(|trial| &trial.phases);
-    parts.any(|part| part.runs.iter().any(|run| run.loaded.is_some() && run.ops < part.ops))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use embermark_model::{Client, Conditions, Durability};
 use serde::Serialize;
 
-use super::{Criterion, CriterionTurn, Facts, Pace};
+use super::{Criterion, CriterionTurn, Facts, Pace, over_the_best};
 
 /// Every engine with its facts and its ratios by criterion, at one number of rows under one set of
 /// conditions: the basis of a ranking.
@@ -94,6 +94,33 @@ impl AdviceTable {
         self.resting(tier, criteria).into_iter().filter(far).collect()
     }
 
+    /// Leaves engines out of the ratios that answered wrongly or broke the promise of their tier.
+    /// The ratios of the others are to the best of the rest. `broken` returns what a test found, if
+    /// an engine broke the promise.
+    pub(crate) fn leave_out_unfit(&mut self, broken: impl Fn(&EngineAdvice) -> Option<String>) {
+        for entry in &mut self.engines {
+            entry.broken = broken(entry);
+            if entry.broken.is_some() || entry.wrong.is_some() {
+                entry.ratios.clear();
+                entry.intervals.clear();
+                entry.by_workload.clear();
+            }
+        }
+        let mut compared: BTreeMap<(Durability, &'static str), usize> = BTreeMap::new();
+        for entry in &self.engines {
+            for criterion in entry.ratios.keys() {
+                *compared.entry((entry.tier, *criterion)).or_default() += 1;
+            }
+        }
+        // A single engine has nothing to be compared with.
+        for entry in &mut self.engines {
+            let tier = entry.tier;
+            entry.ratios.retain(|criterion, _| compared[&(tier, *criterion)] > 1);
+            entry.intervals.retain(|criterion, _| entry.ratios.contains_key(criterion));
+        }
+        over_the_best(&mut self.engines);
+    }
+
     /// Returns the measurements behind these criteria in a tier; without criteria, all of them.
     pub fn resting(&self, tier: Durability, criteria: &[&str]) -> Vec<&RestsOn> {
         let counts = |of: &&RestsOn| {
@@ -118,6 +145,9 @@ pub struct EngineAdvice {
     /// What a test found, if the engine broke what the tier promises.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broken: Option<String>,
+    /// Where it answered wrongly. It is then not recommended for anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wrong: Option<String>,
     /// Facts about the engine.
     pub facts: Facts,
     /// Its rate of single-row commits; absent if it was not measured.

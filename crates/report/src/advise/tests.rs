@@ -670,6 +670,18 @@ fn who_cannot_do_a_whole_workload_is_not_pooled_over_the_others_and_that_is_said
 }
 
 #[test]
+fn of_an_engine_that_is_not_here_one_word_says_why_it_was_not_compared() {
+    let mut file = three();
+    let mut gone = cell("gone", "commit-each", &[]);
+    (gone.status, gone.reason) = (Status::Unavailable, Some("install it".into()));
+    gone.trials.clear();
+    file.cells.push(gone);
+    let of_both = weights(&[("ingest", 1.0), ("analytics", 1.0)]);
+    let advice = advise(&table(&[&file]), ANY, &of_both).unwrap();
+    assert_eq!(advice.unmeasured[0].why, ["not measured for ingest, analytics", "unavailable"]);
+}
+
+#[test]
 fn the_command_that_is_named_measures_what_is_lacking() {
     let file = three();
     let shown = |weight: &str| {

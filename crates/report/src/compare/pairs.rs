@@ -127,18 +127,21 @@ fn pair<'a>(pairs: &mut Pairs<'a>, before: &'a Cell, after: &'a Cell) {
     }
 }
 
-/// Returns that more trials were lost than before, in a cell with figures in both files. An engine
-/// that crashes now and then has figures of its other trials.
+/// Returns that a larger share of the trials was lost than before, in a cell with figures in both
+/// files. An engine that crashes now and then has figures of its other trials.
 fn lost(before: &Cell, after: &Cell) -> Option<StatusChange> {
     let worst = after.lost_trials.iter().max_by_key(|trial| trial.status)?;
-    let (lost, ok) = (after.lost_trials.len(), after.trials.len());
+    let lost_of =
+        |cell: &Cell| (cell.lost_trials.len(), cell.lost_trials.len() + cell.trials.len());
+    let ((was_lost, was_of), (lost, of)) = (lost_of(before), lost_of(after));
     let reason = worst.reason.as_deref().unwrap_or("no reason is recorded");
-    (lost > before.lost_trials.len()).then(|| StatusChange {
+    // The files may have another number of trials: 1 of 5 is more than 2 of 20.
+    (lost * was_of > was_lost * of).then(|| StatusChange {
         cell: before.id.clone(),
         phase: None,
         was: before.status,
         is: worst.status,
-        reason: Some(format!("{lost} of {} trials, of which one: {reason}", lost + ok)),
+        reason: Some(format!("{lost} of {of} trials, of which one: {reason}")),
         broke: true,
     })
 }

@@ -6,7 +6,7 @@ use embermark_model::CellId;
 use embermark_model::result::{Cell, ResultFile};
 use serde::Serialize;
 
-use crate::summary::{Amounts, Column, Usage, Work};
+use crate::summary::{Amounts, Column, Shortfall, Usage, Work};
 
 /// Resources of one engine for a whole workload in both results, by the keys of the report's
 /// resources.
@@ -32,7 +32,8 @@ pub(super) fn usage_changes(old: &ResultFile, new: &ResultFile) -> Vec<UsageChan
     let after: HashMap<&CellId, &Cell> = new.cells.iter().map(|cell| (&cell.id, cell)).collect();
     let amounts = |file: &ResultFile, cell: &Cell| {
         let usage = Usage::for_cell(cell).above_floor(file, cell, Work::All);
-        (usage.is_measured() && !usage.incomplete).then(|| usage.amounts().clone())
+        let did_all = !usage.incomplete && Shortfall::find(cell, None).is_none();
+        (usage.is_measured() && did_all).then(|| usage.amounts().clone())
     };
     let of_cell = |before: &Cell| {
         Some(UsageChange {

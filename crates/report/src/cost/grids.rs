@@ -3,19 +3,21 @@
 use embermark_model::result::{Latency, ResultFile};
 
 use super::score::{Resource, Weights, scores};
-use super::{Activity, Cost, Costs, RESPONSE, costs, disk, source};
+use super::{Activity, Cost, Costs, RESPONSE, disk, marked_costs, source};
+use crate::evidence::TierStanding;
 use crate::grid::{self, Annotated, Grid, Text, Tone};
 use crate::note::{Note, note};
 
 use crate::{PublishedDetail, format, text};
 
-/// Returns every table of a result's costs.
+/// Returns every table of a result's costs. `durability` has what tests showed for the tiers.
 pub(crate) fn grids(
     file: &ResultFile,
+    durability: &[TierStanding],
     weights: &Weights,
     beside: PublishedDetail,
 ) -> Vec<Annotated> {
-    let costs = costs(file);
+    let costs = marked_costs(file, durability);
     let mut tables: Vec<Annotated> =
         costs.iter().flat_map(|costs| tables_of(costs, weights)).collect();
     if costs.iter().any(|costs| !costs.own) && beside != PublishedDetail::None {
@@ -254,17 +256,13 @@ fn highest(costs: &Costs<'_>, lines: &[&Cost<'_>], phase: Option<&str>) -> Annot
     table(title, lines, &SUSTAINED, Vec::new())
 }
 
-/// Computes the scores of lines. Lines that are no candidates, did not complete or fell short have
-/// none. A resource that was not measured for any line has no weight.
+/// Computes the scores of lines. Lines that do not compete have none. A resource that was not
+/// measured for any line has no weight.
 fn ranked(lines: &[&Cost<'_>], resources: &[Resource], weights: &Weights) -> Vec<Option<f64>> {
     let measured = |of: &Resource| lines.iter().any(|line| line.amount(*of).is_some());
     let resources: Vec<Resource> = resources.iter().copied().filter(measured).collect();
-    let competes = |line: &Cost<'_>| {
-        let candidate = !line.reference && !line.by_url && !line.own_durability;
-        candidate && line.status.has_figures() && line.shortfall.is_none()
-    };
     let rows: Vec<Vec<Option<f64>>> = (lines.iter())
-        .filter(|line| competes(line))
+        .filter(|line| line.competes())
         .map(|line| resources.iter().map(|resource| line.amount(*resource)).collect())
         .collect();
     // A single line uses the most of everything.
@@ -273,7 +271,7 @@ fn ranked(lines: &[&Cost<'_>], resources: &[Resource], weights: &Weights) -> Vec
         _ => scores(&rows, &resources, weights),
     }
     .into_iter();
-    lines.iter().map(|line| if competes(line) { scores.next().flatten() } else { None }).collect()
+    lines.iter().map(|line| if line.competes() { scores.next().flatten() } else { None }).collect()
 }
 
 fn table(

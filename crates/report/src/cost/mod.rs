@@ -26,6 +26,7 @@ pub(crate) fn source_tables(
 }
 use score::Resource;
 
+use crate::evidence::{self, TierStanding};
 use crate::statistics::total;
 use crate::summary::{Phases, Shortfall, Shortfalls};
 use crate::{grid, text};
@@ -80,6 +81,12 @@ pub struct Cost<'a> {
     pub by_url: bool,
     /// Whether it is a configuration whose settings are not those of the tier. It is never ranked.
     pub own_durability: bool,
+    /// Whether its setting keeps less than the tier. It is never ranked.
+    pub weaker: bool,
+    /// Whether it broke the promise of the tier in a test. It is never ranked.
+    pub broken: bool,
+    /// Whether its cell failed elsewhere. It is not ranked.
+    pub tainted: bool,
     /// How the phase ended.
     pub status: Status,
     /// What its cell failed to do. With a shortfall it has no score.
@@ -100,6 +107,27 @@ impl Cost<'_> {
     /// Whether it is an engine with its own default settings: `mariadb-defaults`.
     fn is_at_defaults(&self) -> bool {
         self.engine.strip_suffix("-defaults") == Some(self.base)
+    }
+
+    /// Whether its figures may be compared.
+    pub fn competes(&self) -> bool {
+        let is_candidate = !self.reference && !self.by_url && !self.own_durability;
+        let keeps = !self.weaker && !self.broken;
+        let did = !self.tainted && self.status.has_figures() && self.shortfall.is_none();
+        is_candidate && keeps && did
+    }
+
+    /// Returns the marks that follow its name.
+    pub(crate) fn marks(&self) -> String {
+        let marks = [
+            (self.broken, grid::BROKEN),
+            (self.reference, grid::REFERENCE),
+            (self.by_url, grid::BY_URL),
+            (self.own_durability, grid::OWN_DURABILITY),
+            (self.weaker, grid::WEAKER),
+            (self.tainted, grid::TAINTED),
+        ];
+        marks.iter().filter(|(is, _)| *is).flat_map(|(_, mark)| [" ", mark]).collect()
     }
 
     /// Returns a count from the trial with the largest.
@@ -132,15 +160,8 @@ impl Cost<'_> {
         let own = self.variant.strip_suffix(published::FORM).unwrap_or(self.variant);
         let reader = reader.filter(|reader| *reader != own);
         let reader = reader.map_or_else(String::new, |reader| format!(", read {reader}"));
-        let mut label =
-            format!("{} {}{reader}", text::plain(self.engine), text::plain(self.variant));
-        let marks = [
-            (self.reference, grid::REFERENCE),
-            (self.by_url, grid::BY_URL),
-            (self.own_durability, grid::OWN_DURABILITY),
-        ];
-        label.extend(marks.iter().filter(|(is, _)| *is).flat_map(|(_, mark)| [" ", mark]));
-        label
+        let (engine, variant) = (text::plain(self.engine), text::plain(self.variant));
+        format!("{engine} {variant}{reader}{}", self.marks())
     }
 
     /// Whether commits were timed from when they were due. Results of older versions do not record
@@ -215,8 +236,22 @@ pub fn costs(file: &ResultFile) -> Vec<Costs<'_>> {
     all
 }
 
+/// Returns the costs in a result, in which engines that broke the promise of a tier are marked.
+pub(crate) fn marked_costs<'a>(
+    file: &'a ResultFile,
+    durability: &[TierStanding],
+) -> Vec<Costs<'a>> {
+    let mut all = costs(file);
+    for Costs { durability: tier, lines, .. } in &mut all {
+        for line in lines {
+            line.broken = evidence::broken(durability, line.engine, *tier).is_some();
+        }
+    }
+    all
+}
+
 /// Returns the number of samples that a writer at the plan's rate stores in warm-up and window.
-fn samples(plan: &Plan) -> Option<u64> {
+pub(crate) fn samples(plan: &Plan) -> Option<u64> {
     let Rate::PerSecond(rate) = plan.rate else { return None };
     let lasts_ms = plan.warm_up_ms?.checked_add(plan.window_ms?)?;
     Some(rate.checked_mul(lasts_ms)? / 1_000)
@@ -248,6 +283,10 @@ fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
                 reference: cell.reference,
                 by_url: file.plan.urls.contains_key(&cell.id.engine),
                 own_durability: cell.own_durability.is_some(),
+                weaker: !cell.reference
+                    && cell.effective_durability.is_some_and(|tier| tier < cell.id.durability),
+                broken: false,
+                tainted: !(cell.status.has_figures() || cell.status.concerns_only_phase()),
                 status: status.unwrap_or(cell.status),
                 shortfall: shortfalls.at(Some(phase)),
                 usage: usage(

@@ -2,6 +2,8 @@ use embermark_model::Durability::{None as Nothing, Power, Process};
 use serde_json::json;
 
 use super::*;
+use crate::summary::compare;
+use crate::summary::tests::{cell, file, phase, run as timed, trial};
 
 /// Makes a run with a kill and a power cut of one engine in one tier.
 fn run(version: &str, tier: &str, kills: u32, states: &[(&str, u32)]) -> Outcome {
@@ -108,4 +110,32 @@ fn the_readers_own_runs_win_over_the_record_where_they_show_something() {
 fn the_record_of_this_build_is_read_and_names_what_it_shows() {
     let record = Record::with(Vec::new());
     assert!(!record.engines().is_empty());
+}
+
+#[test]
+fn who_broke_the_promise_of_a_tier_is_not_ranked_in_it_and_the_best_of_the_others_is_the_best() {
+    let of = |engine: &str, ns: u64| {
+        let phases = vec![phase("load", vec![timed(ns, 10)])];
+        let mut cell = cell(engine, "single", vec![trial(phases)]);
+        cell.id.durability = Power;
+        cell.trials[0].version = Some("1".to_owned());
+        cell
+    };
+    let file = file(vec![of("one", 100), of("a", 200), of("b", 400)]);
+    let held = Record::from_run(run("1", "power", 100, &[("holds", 4)]));
+    let broke = Record::from_run(run("1", "power", 100, &[("holds", 3), ("hole", 1)]));
+    for (record, expected) in [
+        (held, [(Some(1.0), true), (Some(2.0), false), (Some(4.0), false)]),
+        (broke, [(None, false), (Some(1.0), true), (Some(2.0), false)]),
+    ] {
+        let mut comparison = compare(&file, &[]);
+        mark_broken(&mut comparison, &tier_standings(&file, &record));
+        let group = &comparison.groups[0];
+        let found = ["one", "a", "b"].map(|id| {
+            let at = group.engines.iter().position(|engine| engine.id == id).unwrap();
+            let measured = group.rows[0].entries[at].measured().unwrap();
+            (measured.ratio, measured.best)
+        });
+        assert_eq!(found, expected);
+    }
 }

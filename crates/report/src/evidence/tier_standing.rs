@@ -9,7 +9,7 @@ use super::{Record, Shown, Standing, Tries, Why};
 use crate::advise::AdviceTables;
 use crate::note::{Note, note};
 
-use crate::summary::Comparison;
+use crate::summary::{self, Comparison, Group};
 use crate::text;
 
 /// Removes duplicates. The list is short.
@@ -181,23 +181,35 @@ pub(crate) fn run_standings(run: &Outcome) -> Vec<TierStanding> {
     distinct(run.tested.iter().filter_map(of))
 }
 
-/// Marks the engines that broke the promise of their tier.
+/// Returns what the tests found for an engine that broke the promise of a tier.
+pub(crate) fn broken<'a>(
+    all: &'a [TierStanding],
+    engine: &str,
+    tier: Durability,
+) -> Option<&'a str> {
+    let mut own = all.iter().filter(|one| one.engine == engine && one.tier == tier);
+    own.find(|one| one.standing.is_broken()).map(|one| one.says.as_str())
+}
+
+/// Marks the engines that broke the promise of their tier. They do not compete, so the ratios of
+/// the others are to the best of the rest.
 pub(crate) fn mark_broken(comparison: &mut Comparison<'_>, all: &[TierStanding]) {
-    for group in &mut comparison.groups {
-        for engine in &mut group.engines {
-            let is = |one: &TierStanding| one.engine == engine.id && one.tier == group.durability;
-            engine.broken = all.iter().any(|one| is(one) && one.standing.is_broken());
+    for Group { engines, rows, durability, .. } in &mut comparison.groups {
+        for engine in engines.iter_mut() {
+            engine.broken = broken(all, engine.id, *durability).is_some();
+        }
+        if engines.iter().any(|engine| engine.broken) {
+            rows.iter_mut().for_each(|row| summary::rank(row, engines.as_slice(), *durability));
         }
     }
 }
 
-/// Marks the engines of advice that broke the promise of their tier.
+/// Marks the engines of advice that broke the promise of their tier, and leaves them out of its
+/// ratios.
 pub fn mark_advice(tables: &mut AdviceTables, files: &[&ResultFile], record: &Record) {
-    let mut all = files.iter().flat_map(|file| tier_standings(file, record)).collect::<Vec<_>>();
-    all.retain(|one| one.standing.is_broken());
-    for entry in tables.tables.iter_mut().flat_map(|table| &mut table.engines) {
-        let is = |one: &&TierStanding| one.engine == entry.engine && one.tier == entry.tier;
-        entry.broken = all.iter().find(is).map(|one| one.says.clone());
+    let all = files.iter().flat_map(|file| tier_standings(file, record)).collect::<Vec<_>>();
+    for table in &mut tables.tables {
+        table.leave_out_unfit(|entry| broken(&all, &entry.engine, entry.tier).map(str::to_owned));
     }
 }
 

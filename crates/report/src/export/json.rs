@@ -21,10 +21,11 @@ struct ResultWithStatistics<'a> {
 /// # Errors
 /// If a value has no JSON form.
 pub(super) fn render(file: &ResultFile, options: &Options<'_>) -> Result<String, ReportError> {
-    let comparison = summary::compare(file, &[]);
+    let mut comparison = summary::compare(file, &[]);
+    let durability_shown = evidence::tier_standings(file, options.durability);
+    evidence::mark_broken(&mut comparison, &durability_shown);
     let scaling = scaling::analyze(file, &comparison, options.explanations);
     let statistics = statistics::phase_statistics(&comparison);
-    let durability_shown = evidence::tier_standings(file, options.durability);
     let both = ResultWithStatistics { file, statistics, scaling, durability_shown };
     Ok(serde_json::to_string(&both)? + "\n")
 }

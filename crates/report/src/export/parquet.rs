@@ -1,6 +1,6 @@
 //! The runs in columns, with one row per run.
 
-use std::io::Write;
+use std::path::Path;
 
 use embermark_data::ParquetWriter;
 use embermark_model::result::ResultFile;
@@ -16,25 +16,25 @@ use crate::evidence::Record;
 /// evidence for the tiers.
 ///
 /// # Errors
-/// If DuckDB, which makes it, is not installed, or `file` cannot be written.
-pub fn parquet<W: Write>(
+/// If DuckDB, which makes it, is not installed, or `out` cannot be written.
+pub fn parquet(
     device: &str,
     result: &ResultFile,
     durability: &Record,
-    file: W,
+    out: &Path,
 ) -> Result<(), ReportError> {
     let header = rows::header_of(device, result, durability);
-    let mut rows = Parquet::new(&header, file)?;
+    let mut rows = Parquet::new(&header, out)?;
     rows::add(&mut rows, &header, device, result, durability, |line| line.run.is_some())?;
     rows.end()
 }
 
 /// A writer of Parquet rows.
-pub(super) struct Parquet<W>(ParquetWriter<W>);
+pub(super) struct Parquet(ParquetWriter);
 
-impl<W: Write> Parquet<W> {
+impl Parquet {
     /// Begins a file.
-    pub fn new(header: &Header, file: W) -> Result<Self, ReportError> {
+    pub fn new(header: &Header, out: &Path) -> Result<Self, ReportError> {
         let columns = header.iter().map(|(name, kind)| {
             let of = match kind {
                 Kind::Text => "VARCHAR",
@@ -44,11 +44,11 @@ impl<W: Write> Parquet<W> {
             };
             (name.clone(), of)
         });
-        Ok(Self(ParquetWriter::new(columns.collect(), file)?))
+        Ok(Self(ParquetWriter::new(columns.collect(), out)?))
     }
 }
 
-impl<W: Write> Rows for Parquet<W> {
+impl Rows for Parquet {
     fn add(&mut self, columns: &[Option<&Get>], rows: &[Line<'_>]) -> Result<(), ReportError> {
         for line in rows {
             self.0.add(columns.iter().map(|get| get.and_then(|get| get.text(line))))?;

@@ -43,11 +43,11 @@ pub fn csv_of<W: Write>(
 ///
 /// # Errors
 /// As for [`csv_of`].
-pub fn parquet_of<W: Write>(
+pub fn parquet_of(
     all: &[DeviceResult],
     read: impl Fn(&Path) -> Result<ResultFile, ReportError>,
     durability: &Record,
-    out: W,
+    out: &Path,
 ) -> Result<(), ReportError> {
     let header = header(all, &read, durability)?;
     write(Parquet::new(&header, out)?, &header, all, read, durability, |line| line.run.is_some())

@@ -108,16 +108,22 @@ fn group_table(
             format!("{label} programmed"),
             of(&|wear| Text::new(format::bytes(wear.programmed()))),
         ));
-        let ranked = places.iter().zip(&all).filter(|(at, _)| {
-            let entry = row.entries[**at].measured();
-            group.engines[**at].ranked(group.durability) && entry.is_some_and(|of| of.competes())
-        });
-        let ranked: Vec<Option<f64>> =
-            ranked.map(|(_, wear)| wear.and_then(|wear| wear.per_million())).collect();
-        let least = ranked.iter().flatten().copied().filter(|one| *one > 0.0).reduce(f64::min);
+        let ranked = |at: usize| {
+            let entry = row.entries[at].measured();
+            group.engines[at].ranked(group.durability) && entry.is_some_and(|of| of.competes())
+        };
+        let amounts = places.iter().zip(&all).filter(|(at, _)| ranked(**at));
+        let amounts = amounts.filter_map(|(_, wear)| wear.as_ref()?.per_million());
+        let amounts: Vec<f64> = amounts.filter(|amount| *amount > 0.0).collect();
+        // A single engine has nothing to be compared with.
+        let least = amounts.iter().copied().reduce(f64::min).filter(|_| amounts.len() > 1);
         let loads = all.iter().flatten().any(|wear| wear.loads);
         let unit = if loads { "rows" } else { "operations" };
-        rows.push((format!("{label} a million {unit}"), of(&|wear| per_million(wear, least))));
+        let texts = places.iter().zip(&all).map(|(at, wear)| match wear {
+            Some(wear) => per_million(wear, least.filter(|_| ranked(*at))),
+            None => Text::new(format::NOT_MEASURED),
+        });
+        rows.push((format!("{label} a million {unit}"), texts.collect()));
         let ends = |wear: &Wear<'_>| wear.per_million_ends();
         if all.iter().flatten().filter_map(ends).any(|[least, most]| most > TELLING * least) {
             rows.push((format!("{label} a million, ends"), of(&|wear| spread(ends(wear)))));

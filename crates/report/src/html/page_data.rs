@@ -72,12 +72,12 @@ pub(super) fn page_data<'a>(sources: &[Source<'a>], options: PageOptions<'_>) ->
             legend: device.legend,
             orders: device.orders,
         };
-        let of_all = device::for_all_languages(source.result, &comparison);
+        let of_all = device::for_all_languages(source.result, &comparison, &durability);
         page.answer.extend(of_all.map(|device| answer(None, device)));
-        let of_each = device::per_language(source.result, &comparison).into_iter();
+        let of_each = device::per_language(source.result, &comparison, &durability).into_iter();
         page.answer.extend(of_each.map(|(client, device)| answer(Some(client), device)));
-        let costs =
-            cost::grids(source.result, &cost::score::Weights::default(), PublishedDetail::Measured);
+        let weights = cost::score::Weights::default();
+        let costs = cost::grids(source.result, &durability, &weights, PublishedDetail::Measured);
         let ageing = ageing::grids(source.result, options.rows_per_day);
         page.costs.extend(ageing.into_iter().chain(costs).map(table));
         let cards = flash::grids(source.result, &comparison, options.rows_per_day);

@@ -103,7 +103,7 @@ pub(super) fn notes(
         };
         let says = says + floor;
         let short = usage.clone().any(|usage| usage.is_measured() && usage.incomplete);
-        let mark = if short { "; ^ less than the whole work was done" } else { "" };
+        let mark = if short { "; ^ of less work: do not compare sums" } else { "" };
         notes.push(note("resources", format!("{says}{mark}")));
     }
     let rows = comparison.groups.iter().flat_map(|group| &group.rows);
@@ -219,6 +219,6 @@ fn tiers(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
 fn broken(comparison: &Comparison<'_>) -> Option<Note> {
     let engines = comparison.groups.iter().flat_map(|group| &group.engines);
     let who = names(engines.filter(|engine| engine.broken).map(Engine::name));
-    let says = "broke what the tier promises, as 'Durability' above has it: its times are of less";
+    let says = "broke what the tier promises, as 'Durability' above has it: its times are of less, so not ranked";
     (!who.is_empty()).then(|| note(grid::BROKEN, format!("{says}: {who}")))
 }

@@ -7,10 +7,11 @@ use embermark_model::{Conditions, Durability};
 
 use crate::advise::presets::{PRESETS, Ranking};
 use crate::advise::{self, Advice, AdviceTable, EngineAdvice, Needs, pick};
+use crate::evidence::{self, TierStanding};
 use crate::grid::{self, Grid, Text};
 use crate::note::{Note, note};
 
-use crate::summary::{Comparison, Entry, Group};
+use crate::summary::{Comparison, Engine, Entry, Group};
 use crate::{Options, format, table, text};
 use serde::Serialize;
 use textwrap::core::display_width;
@@ -56,11 +57,15 @@ pub struct Measured {
 
 /// Returns the table with engines used from any language. The recommendation covers the first language,
 /// and has a line for each other one. `None` if the result has no commits of single rows, or no two
-/// engines to compare.
-pub(crate) fn for_all_languages(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Device> {
+/// engines to compare. `durability` has what tests showed for the tiers.
+pub(crate) fn for_all_languages(
+    file: &ResultFile,
+    comparison: &Comparison<'_>,
+    durability: &[TierStanding],
+) -> Option<Device> {
     let all = advise::tables_for_all_columns(file, &[conditions(comparison)]).tables;
-    let mut device = from_table(file, comparison, largest(all)?)?;
-    let each = per_language(file, comparison);
+    let mut device = from_table(file, comparison, durability, largest(all)?)?;
+    let each = per_language(file, comparison, durability);
     if let Some(((_, first), others)) = each.split_first() {
         device.take.clone_from(&first.take);
         let line = |(language, own): &(String, Device)| {
@@ -76,6 +81,7 @@ pub(crate) fn for_all_languages(file: &ResultFile, comparison: &Comparison<'_>) 
 pub(crate) fn per_language(
     file: &ResultFile,
     comparison: &Comparison<'_>,
+    durability: &[TierStanding],
 ) -> Vec<(String, Device)> {
     let tables = advise::tables(&[file], None, &[conditions(comparison)]).tables;
     let languages = text::unique(tables.iter().map(|table| table.language().to_owned()));
@@ -84,7 +90,8 @@ pub(crate) fn per_language(
     }
     let of = |language: &String| {
         let own = tables.iter().filter(|table| table.language() == language).cloned();
-        Some((language.clone(), from_table(file, comparison, largest(own.collect())?)?))
+        let device = from_table(file, comparison, durability, largest(own.collect())?)?;
+        Some((language.clone(), device))
     };
     match languages.first().and_then(of) {
         Some(first) => [first].into_iter().chain(languages[1..].iter().filter_map(of)).collect(),
@@ -105,12 +112,12 @@ fn largest(tables: Vec<AdviceTable>) -> Option<AdviceTable> {
 fn from_table(
     file: &ResultFile,
     comparison: &Comparison<'_>,
+    durability: &[TierStanding],
     mut table: AdviceTable,
 ) -> Option<Device> {
-    for entry in &mut table.engines {
-        // An engine that broke a promise is shown and not recommended.
-        entry.broken = is_broken(comparison, entry).then(|| "broken".to_owned());
-    }
+    table.leave_out_unfit(|entry| {
+        evidence::broken(durability, &entry.engine, entry.tier).map(str::to_owned)
+    });
     let has_ingest = |tier: &Durability| {
         let own = table.engines.iter().filter(|entry| entry.tier == *tier);
         own.filter(|entry| entry.ratios.contains_key("ingest")).count() > 1
@@ -156,7 +163,7 @@ fn from_table(
         Measured { engine: text::plain(engine), peak_bytes: peak }
     };
     let engines = rows.iter().map(|(engine, _)| measured(engine)).collect();
-    let rows = rows.into_iter().map(|(engine, texts)| (heading(comparison, &engine), texts));
+    let rows = rows.into_iter().map(|(engine, texts)| (heading(comparison, &engine, main), texts));
     let grid = Grid { title: String::new(), header, rows: rows.collect() };
     Some(Device {
         take: take(file, &table, &tiers, main),
@@ -182,20 +189,19 @@ fn needs(tier: Durability) -> Needs {
     }
 }
 
-/// Whether an engine broke what a tier promises.
-fn is_broken(comparison: &Comparison<'_>, entry: &EngineAdvice) -> bool {
-    comparison.groups.iter().filter(|group| group.durability == entry.tier).any(|group| {
-        group.engines.iter().any(|engine| engine.broken && engine.name() == entry.engine)
-    })
-}
-
-/// Returns the name of an engine with its marks.
-fn heading(comparison: &Comparison<'_>, engine: &str) -> String {
-    let found = comparison.groups.iter().find_map(|group| {
-        let own = group.engines.iter().find(|own| own.name() == engine)?;
-        Some(grid::engine_heading(group, own))
-    });
-    found.unwrap_or_else(|| text::plain(engine))
+/// Returns the name of an engine with its marks in a tier. A promise that it broke in any tier is
+/// marked.
+fn heading(comparison: &Comparison<'_>, engine: &str, tier: Durability) -> String {
+    let found: Vec<(&Group<'_>, &Engine<'_>)> = comparison
+        .groups
+        .iter()
+        .filter_map(|group| Some((group, group.engines.iter().find(|own| own.name() == engine)?)))
+        .collect();
+    let broken = found.iter().any(|(_, own)| own.broken);
+    match found.iter().find(|(group, _)| group.durability == tier).or(found.first()) {
+        Some((group, own)) => grid::engine_heading(group, &Engine { broken, ..(*own).clone() }),
+        None => text::plain(engine),
+    }
 }
 
 /// Returns the engines whose questions code in the client answers, in a tier.

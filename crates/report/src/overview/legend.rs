@@ -66,7 +66,7 @@ pub(super) fn lines(
         ),
         (
             engine(&|engine, _| engine.broken),
-            format!("{} broke what the tier promises (see the tables)", grid::BROKEN),
+            format!("{} broke what the tier promises, not ranked (see the tables)", grid::BROKEN),
         ),
         (weaker, format!("{} durability below the tier, not compared", grid::WEAKER)),
     ];

@@ -36,6 +36,8 @@ pub(crate) enum Standing<'a> {
     Ended(Status),
     /// Its effective durability is below the tier, so its times cannot be compared.
     Weaker,
+    /// It broke the promise of the tier, so its times cannot be compared.
+    Broken,
     /// A server given by its URL, with its own settings, so its times cannot be compared.
     ByUrl,
     /// Nothing comparable was measured.
@@ -133,6 +135,9 @@ fn standing<'a>(
     }
     if engine.weaker(group.durability).is_some() && !engine.reference {
         return Standing::Weaker;
+    }
+    if engine.broken {
+        return Standing::Broken;
     }
     let short = |step: &Step<'a>| match &step.row.entries[place] {
         Entry::Measured(measured) => measured.shortfall,

@@ -2,25 +2,30 @@
 
 use embermark_model::result::ResultFile;
 
-use crate::cost::{self, Activity};
+use crate::cost::{self, Activity, Cost};
+use crate::evidence::TierStanding;
 use crate::{Options, format, table, text};
 
 /// Returns the block of highest rates, one line per phase that searched for one. `None` if no phase
-/// did.
-pub(super) fn block(file: &ResultFile, options: &Options<'_>) -> Option<String> {
+/// did. `durability` has what tests showed for the tiers.
+pub(super) fn block(
+    file: &ResultFile,
+    durability: &[TierStanding],
+    options: &Options<'_>,
+) -> Option<String> {
     let mut lines = Vec::new();
-    for costs in cost::costs(file) {
+    for costs in cost::marked_costs(file, durability) {
         let searches = || costs.lines.iter().filter(|line| line.activity == Activity::Searches);
         for phase in text::unique(searches().map(|line| (line.phase, line.variant))) {
             let own = searches().filter(|line| (line.phase, line.variant) == phase);
-            let mut rates: Vec<(u64, &str)> = own
-                .filter(|line| line.status.has_figures())
-                .filter_map(|line| Some((line.median("sustained-rate")? as u64, line.engine)))
+            let mut rates: Vec<(u64, &Cost<'_>)> = own
+                .filter(|line| line.status.has_figures() && !line.tainted)
+                .filter_map(|line| Some((line.median("sustained-rate")? as u64, line)))
                 .collect();
             rates.sort_by_key(|(rate, _)| std::cmp::Reverse(*rate));
-            let rates = rates.into_iter().map(|(rate, engine)| {
+            let rates = rates.into_iter().map(|(rate, line)| {
                 let rate = if rate == 0 { "none".to_owned() } else { format::count(rate) };
-                format!("{} {rate}", text::plain(engine))
+                format!("{}{} {rate}", text::plain(line.engine), line.marks())
             });
             let rates = rates.collect::<Vec<_>>().join(", ");
             let (phase, variant) = phase;

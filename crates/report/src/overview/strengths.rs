@@ -5,7 +5,7 @@ use textwrap::core::display_width;
 use super::means::{Line, Step};
 use super::naming;
 use crate::summary::{Comparison, Group};
-use crate::{Options, format, grid, table, text};
+use crate::{Options, format, table, text};
 
 /// Largest number of phases that are named on either side.
 const MOST: usize = 3;
@@ -20,7 +20,7 @@ const WORST: &str = "worst at";
 
 /// A competing engine, over all phases of a tier.
 struct Strengths {
-    /// Name, with a mark if it broke the promise of the tier.
+    /// Its name.
     name: String,
     /// Number of phases in which it is the fastest.
     leads: usize,
@@ -58,16 +58,12 @@ pub(super) fn block(
 }
 
 fn strengths(comparison: &Comparison<'_>, lines: &[&Line<'_>], engine: &str) -> Option<Strengths> {
-    let mut name = text::plain(engine);
     let mut phases: Vec<Phase<'_>> = Vec::new();
     let mut of = 0;
     for Line { group, steps, .. } in lines {
         let place = group.engines.iter().position(|other| other.id == engine);
         let Some(place) = place else { continue };
         of += steps.len();
-        if group.engines[place].broken && !name.ends_with(grid::BROKEN) {
-            name += grid::BROKEN;
-        }
         for step in steps {
             if let Some(ratio) = step.ratios[place] {
                 phases.push(Phase { group, step, ratio, lead: lead(group, step, place) });
@@ -78,7 +74,7 @@ fn strengths(comparison: &Comparison<'_>, lines: &[&Line<'_>], engine: &str) -> 
     let leads = phases.iter().filter(|phase| phase.ratio <= 1.0).count();
     let (best, worst) = phases.split_at(phases.len().div_ceil(2));
     (!phases.is_empty()).then(|| Strengths {
-        name,
+        name: text::plain(engine),
         leads,
         of,
         best: named(comparison, best.iter()),

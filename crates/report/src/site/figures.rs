@@ -26,7 +26,8 @@ pub(super) struct Figures {
     pub rows: Vec<Stands>,
     /// Summary of each engine over the questions.
     pub questions: Vec<Stands>,
-    /// Resources of each engine, by the columns of the index.
+    /// Resources of each engine, by the columns of the index. Sums of less than the whole work are
+    /// absent.
     usage: Vec<Vec<Option<Number>>>,
     /// The phases, in display order.
     phases: Vec<Phase>,
@@ -119,7 +120,7 @@ pub(super) fn group_figures(
             .collect(),
         rows,
         questions,
-        usage: group.usage.iter().map(amounts).collect(),
+        usage: group.usage.iter().map(comparable).collect(),
         phases: group.rows.iter().map(phase).collect(),
     }
 }
@@ -127,6 +128,11 @@ pub(super) fn group_figures(
 /// Returns the resources that were used, by the columns of the index.
 pub(super) fn amounts(usage: &Usage) -> Vec<Option<Number>> {
     Resource::SHOWN.into_iter().map(|resource| usage.get(resource).map(Number)).collect()
+}
+
+/// Returns the resources that can be compared with those of other engines.
+fn comparable(usage: &Usage) -> Vec<Option<Number>> {
+    Resource::SHOWN.into_iter().map(|resource| usage.comparable(resource).map(Number)).collect()
 }
 
 /// Shortens a name from a result.

@@ -138,6 +138,7 @@ fn stands(line: &Line<'_>, place: usize, least: Option<f64>) -> Stands {
         }
         (Standing::Ended(status), _) => Stands::Says(status.to_string()),
         (Standing::Weaker, _) => Stands::Says("weaker".to_owned()),
+        (Standing::Broken, _) => Stands::Says("broken".to_owned()),
         (Standing::ByUrl, _) => Stands::Says("by URL".to_owned()),
         (_, Some(ns)) => timed(None, ns),
         (_, None) => Stands::Nothing,

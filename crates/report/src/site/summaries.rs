@@ -168,7 +168,7 @@ impl Summaries {
                 ranked: engine.ranked(group.durability),
                 rows: WorkSummary::new(&figures.rows[place]),
                 questions: WorkSummary::new(&figures.questions[place]),
-                used: RESOURCES.map(|resource| group.usage[place].get(resource)),
+                used: RESOURCES.map(|resource| group.usage[place].comparable(resource)),
             });
         }
     }

@@ -192,7 +192,13 @@ fn commits_each(file: &ResultFile, kinds: &Kinds<'_>, id: &CellId, phase: &str) 
 }
 
 /// Chooses the row's unit, and computes the ratios of engines that may have one.
-fn rank(row: &mut Row<'_>, engines: &[Engine<'_>], tier: Durability) {
+pub(crate) fn rank(row: &mut Row<'_>, engines: &[Engine<'_>], tier: Durability) {
+    for entry in &mut row.entries {
+        if let Entry::Measured(measured) = entry {
+            (measured.ratio, measured.ratio_interval) = (None, None);
+            (measured.best, measured.not_significant) = (false, false);
+        }
+    }
     let figures = || row.entries.iter().filter_map(|entry| Some(&entry.measured()?.figure));
     let same_work = figures().all(|figure| Some(figure.ops) == figures().map(|f| f.ops).next());
     let complete = figures().all(|figure| figure.elapsed_ns.is_some());

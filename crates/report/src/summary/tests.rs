@@ -404,6 +404,14 @@ fn bytes_and_sizes_are_those_of_the_trial_that_counts_and_times_are_not() {
     assert_eq!(used, [Some(430.0), Some(6.0), Some(4096.0)]);
     let sizes = &comparison.groups[0].sizes;
     assert_eq!(sizes.iter().find(|(of, _)| *of == "single").unwrap().1, [size(4096)]);
+    // Less work writes less, but the trial for the size loads every row before it closes.
+    let mut stopped = file.clone();
+    stopped.cells[0].counting.as_mut().unwrap().phases[0].runs[0].ops = 5;
+    stopped.cells[0].trials[0].phases[0].runs[0].ops = 5;
+    let usage = &compare(&stopped, &[]).groups[0].usage[0];
+    assert!(usage.incomplete && usage.get(Resource::Written).is_some());
+    assert_eq!(usage.comparable(Resource::Written), None);
+    assert_eq!(usage.comparable(Resource::Disk), Some(4096.0));
 }
 
 #[test]

@@ -117,9 +117,9 @@ fn the_runs_of_all_are_those_of_each_under_one_header() {
             && rows.iter().any(|row| &row[board] == "Pi 5")
     );
 
-    let out = tempfile::tempfile().unwrap();
-    parquet_of(&all, load, Default::default(), out.try_clone().unwrap()).unwrap();
-    let reader = SerializedFileReader::new(out).unwrap();
+    let out = tempfile::NamedTempFile::new().unwrap();
+    parquet_of(&all, load, Default::default(), out.path()).unwrap();
+    let reader = SerializedFileReader::new(out.into_file()).unwrap();
     assert_eq!(reader.num_row_groups(), 1, "those of several results in a group");
     let runs = |path: &Path| {
         let file = load(path).unwrap();

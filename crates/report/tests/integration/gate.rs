@@ -138,6 +138,16 @@ fn more_lost_trials_fail_and_an_engine_without_figures_is_unclear() {
     let lost = gate(&old, &later(new), 0.05);
     assert_eq!(lost.outcome, Outcome::Failed);
     assert!(lost.why[0].contains("3 of 6 trials, of which one: killed by SIGSEGV"), "{lost:?}");
+    // 2 of 20 trials are a smaller share than 1 of 5, and 3 of 10 a larger one.
+    let losing = |trials: u32, lost: usize| {
+        let mut own = measured("mine", trials, [1.0; 2]);
+        own.lost_trials = own.trials.split_off(trials as usize - lost);
+        own.lost_trials.iter_mut().for_each(|trial| trial.status = Status::Failed);
+        vec![own]
+    };
+    let from_one_of_five = |new| gate(&file_of(losing(5, 1)), &later(new), 0.05).outcome;
+    assert_eq!(from_one_of_five(losing(20, 2)), Outcome::Passed);
+    assert_eq!(from_one_of_five(losing(10, 3)), Outcome::Failed);
 
     let gone = gate(&old, &later(vec![measured("other", 6, [1.0; 2])]), 0.05);
     assert_eq!(gone.outcome, Outcome::Unclear);
@@ -181,6 +191,11 @@ fn a_machine_that_changed_between_two_runs_leaves_it_unclear_but_what_broke_fail
         assert_eq!(gate.outcome, Outcome::Unclear, "{:?}", gate.why);
         assert!(gate.why[0].contains("the machine changed"), "{:?}", gate.why);
         assert!(gate.phases.iter().all(|phase| phase.cell.engine == "mine"));
+        // No other form calls an engine slower because the machine is.
+        assert!(junit(&gate).contains("failures=\"0\" errors=\"1\""), "{}", junit(&gate));
+        let shown = table(&gate, &Options { width: 200, ..Options::default() });
+        assert!(shown.contains("0 of 2 phases fail"), "{shown}");
+        assert!(!shown.contains("slower than allowed"), "{shown}");
     }
     let gate_of = |cells| gate(&old, &later(cells), 0.05);
     assert_eq!(gate_of(with([1.2; 2], 1.01)).outcome, Outcome::Failed);

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use embermark_model::Durability;
 use embermark_model::result::{Cell, DeviceIo, Observed, PhaseResult, Resources, ResultFile};
+use embermark_model::{Durability, Status};
 use embermark_report::advise::{self, Needs, Weight};
 use embermark_report::compare::{self, Verdict};
 use embermark_report::cost::score::Weights;
@@ -117,6 +117,26 @@ fn scores(file: &ResultFile, weights: Weights) -> (Vec<String>, String) {
     (scores, shown.split("· writing").nth(1).unwrap().split("· three").next().unwrap().to_owned())
 }
 
+#[test]
+fn who_keeps_less_than_the_tier_or_answered_wrongly_elsewhere_has_no_score() {
+    let weaker = |cell: &mut Cell| cell.effective_durability = Some(Durability::None);
+    let wrong = |cell: &mut Cell| {
+        cell.status = Status::Wrong;
+        cell.trials.iter_mut().for_each(|trial| trial.phases[1].status = Status::Wrong);
+    };
+    for unfit in [&weaker as &dyn Fn(&mut Cell), &wrong] {
+        let mut file = machine();
+        let mut another = file.cells[0].clone();
+        another.id.engine = "fjall".into();
+        file.cells.push(another);
+        assert!(scores(&file, Weights::default()).0[2].ends_with("%*"), "redb is the best");
+        unfit(&mut file.cells[2]);
+        let (left, shown) = scores(&file, Weights::default());
+        assert_eq!(left[2], "-", "{shown}");
+        assert!(left[0].contains('%'), "{shown}");
+    }
+}
+
 const NOT_COUNTED: &str = "disk I/O was not counted: it weighs nothing";
 
 #[test]
@@ -165,6 +185,9 @@ fn a_comparison_says_what_was_lost_and_does_not_call_it_faster() {
     assert!(shown.contains(&format!("did not keep up: new {LOST}\n")), "{shown}");
     assert!(compare::csv(&changes).unwrap().contains(&format!("\"new {LOST}\"")));
     assert!(compare::json(&changes).unwrap().contains(&format!("\"lacking\": \"new {LOST}\"")));
+    // Its resources are those of less work.
+    let used: Vec<&str> = changes.used.iter().map(|used| &*used.cell.engine).collect();
+    assert_eq!(used, ["sqlite", "redb"]);
     // The change in the other direction is not a gain.
     let back = compare::compare(&file, &whole);
     assert!(back.phases.iter().all(|change| change.verdict != Verdict::Faster));

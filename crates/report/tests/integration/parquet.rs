@@ -14,9 +14,9 @@ fn fixture() -> ResultFile {
 }
 
 fn written(file: &ResultFile) -> Vec<Row> {
-    let out = tempfile::tempfile().unwrap();
-    parquet("roof", file, Default::default(), out.try_clone().unwrap()).unwrap();
-    let reader = SerializedFileReader::new(out).unwrap();
+    let out = tempfile::NamedTempFile::new().unwrap();
+    parquet("roof", file, Default::default(), out.path()).unwrap();
+    let reader = SerializedFileReader::new(out.into_file()).unwrap();
     reader.get_row_iter(None).unwrap().map(Result::unwrap).collect()
 }
 

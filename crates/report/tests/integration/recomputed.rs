@@ -237,12 +237,7 @@ impl Place {
                 trials.extend(number(line, column).map(|value| (line["trial"].as_str(), value)));
             }
             let own = median(trials.into_values().collect())?.max(least);
-            // A store whose load was stopped has the size of fewer rows.
-            let stopped = |line: &&Line| {
-                !line["user_bytes"].is_empty() && number(line, "ops") < number(line, "phase_ops")
-            };
-            let whole = !counting || !lines.iter().any(stopped);
-            (whole && self.took_part(self.main(), engine)).then(|| (engine.to_owned(), own))
+            self.took_part(self.main(), engine).then(|| (engine.to_owned(), own))
         };
         self.cells(self.main(), counting).into_iter().filter_map(figure).collect()
     }

@@ -12,6 +12,12 @@ struct RandomBench {
     settings: Vec<(&'static str, f64, bool)>,
     noise: f64,
     left: Duration,
+    /// Duration of a test of the tier.
+    proof: Duration,
+    /// Number of such tests so far.
+    proofs: u32,
+    /// Whether the winner's trials at the end lack a phase.
+    skips_load_at_the_end: bool,
     asked: Vec<(String, u32)>,
 }
 
@@ -24,6 +30,9 @@ impl RandomBench {
             settings: settings.to_vec(),
             noise: 0.06,
             left: Duration::from_secs(600),
+            proof: Duration::ZERO,
+            proofs: 0,
+            skips_load_at_the_end: false,
             asked: Vec::new(),
         }
     }
@@ -68,14 +77,28 @@ impl Bench for RandomBench {
     }
 
     fn final_trials(&mut self, winner: &Set, times: u32) -> Result<Columns, Self::Error> {
-        self.trials("the end", &[Set::new(), winner.clone()], times)
+        let mut columns = self.trials("the end", &[Set::new(), winner.clone()], times)?;
+        if let ColumnResult::Times(own) = &mut columns[1]
+            && self.skips_load_at_the_end
+        {
+            for trial in own {
+                trial.remove("load");
+            }
+        }
+        Ok(columns)
     }
 
     fn keeps_tier(&mut self, own: &Set) -> Result<Kept, Self::Error> {
+        self.proofs += 1;
+        self.left = self.left.saturating_sub(self.proof);
         Ok(match self.matching(own).all(|(.., keeps)| *keeps) {
             true => Kept::Shown { kills: 1, states: 1 },
             false => Kept::Broken { lost: "1 commit in 1 of 1 states".to_owned() },
         })
+    }
+
+    fn proof_time(&self) -> Duration {
+        if self.proofs > 0 { self.proof } else { Duration::ZERO }
     }
 
     fn time_left(&self) -> Duration {
@@ -171,4 +194,48 @@ fn a_time_that_is_too_short_says_how_long_it_takes() {
     // 13 columns with 2 trials each are half of it.
     assert_eq!(short.unwrap_err().least, Duration::from_secs(52));
     assert!(bench.asked.is_empty(), "nothing is searched");
+}
+
+#[test]
+fn tests_of_the_tier_stay_within_the_time() {
+    let gains = [
+        ("a=1", 1.3, true),
+        ("b=1", 1.3, true),
+        ("c=1", 1.3, true),
+        ("d=1", 1.3, true),
+        ("e=1", 1.3, true),
+        ("f=1", 1.3, true),
+    ];
+    let mut bench = RandomBench::new(2, &gains);
+    // Three of them would take all of the 600 s.
+    bench.proof = Duration::from_secs(200);
+    let found = found(&mut bench);
+    assert!(bench.left > Duration::ZERO && bench.proofs == 2, "{}: {found:?}", bench.proofs);
+    assert_eq!(found.better().unwrap().0.len(), 2, "{found:?}");
+    assert!(found.left_out[0].starts_with("on top of what was taken: "), "{found:?}");
+}
+
+#[test]
+fn a_gain_within_its_own_error_is_not_taken() {
+    let candidate = |gains: &[f64]| Candidate {
+        set: set("a=1"),
+        gains: gains.to_vec(),
+        outcome: Outcome::NotFaster,
+        first: (0, None),
+    };
+    assert!(!candidate(&[0.3, -0.24]).is_gain(), "3 % on average, by chance");
+    assert!(candidate(&[0.05, 0.06, 0.05, 0.06]).is_gain());
+    assert!(!candidate(&[0.01; 8]).is_gain(), "less than the least");
+    assert!(!candidate(&[]).is_gain());
+}
+
+#[test]
+fn a_winner_that_skips_a_phase_at_the_end_is_no_gain_and_the_table_says_why() {
+    let mut bench = RandomBench::new(5, &[("a=1", 1.5, true), ("b=1", 1.0, true)]);
+    bench.skips_load_at_the_end = true;
+    let found = found(&mut bench);
+    assert!(found.gain.is_none() && found.winner.is_empty(), "{found:?}");
+    let tried = found.tried.iter().find(|tried| tried.set == set("a=1")).unwrap();
+    let Outcome::Out { why } = &tried.outcome else { panic!("{tried:?}") };
+    assert!(why.starts_with("when it was measured again: ") && why.contains("phase"), "{why}");
 }

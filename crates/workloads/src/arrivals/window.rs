@@ -44,10 +44,6 @@ impl<'a> Window<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use embermark_model::result::Latency;
-
     use super::*;
 
     /// Keeps the remarks that it gets.
@@ -55,20 +51,6 @@ mod tests {
     struct Remarks(Vec<String>);
 
     impl PhaseObserver for Remarks {
-        fn process(&mut self, _: &'static str, _: u32) {}
-
-        fn begin(&mut self, _: Duration) {}
-
-        fn end(&mut self) {}
-
-        fn open(&mut self) {}
-
-        fn close(&mut self) {}
-
-        fn count(&mut self, _: &'static str, _: u64) {}
-
-        fn latency(&mut self, _: &'static str, _: Latency) {}
-
         fn remark(&mut self, remark: &str) {
             self.0.push(remark.to_owned());
         }

@@ -10,21 +10,7 @@ use super::arena::Arena;
 use super::cell::Cell;
 use super::keep::LAID_AT_ONCE;
 use super::port::{self, Database, OperationResults};
-use super::table_rows::{Repetition, Rows};
-use crate::WorkloadError;
 use crate::arrivals::{Sink, Task};
-
-/// Returns how the rows of a table repeat: shifted by the time from the first to the last, plus one
-/// unit.
-///
-/// # Errors
-/// [`WorkloadError::Unfit`] if that exceeds 64 bits.
-pub(super) fn repetition(
-    arrive: &Arrive,
-    rows: &Rows,
-) -> std::result::Result<Repetition, WorkloadError> {
-    Repetition::new(rows, arrive.time, 1, false)
-}
 
 /// Returns the rows per commit. `None`: the rows of a period.
 pub(super) fn rows_of_commit(cell: &Cell, arrive: &Arrive) -> Option<usize> {

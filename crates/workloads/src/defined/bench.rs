@@ -20,13 +20,15 @@ use smallvec::SmallVec;
 use super::arena::Arena;
 use super::cell::Cell;
 use super::client_checks::{self, ClientOperations};
-use super::client_threads::{ClientTask, ClientThreads};
+use super::client_task::ClientTask;
+use super::client_threads::ClientThreads;
+use super::distinct_answers::DistinctAnswers;
 use super::foreign_client::ForeignClient;
 use super::keep::{self, KeepOutcome};
 use super::kind::{changes_rows, is_question};
 use super::mix;
 use super::oracle::Oracle;
-use super::port::{self, Database, DistinctAnswers, OperationResults};
+use super::port::{self, Database, OperationResults};
 use super::prepared::PreparedCell;
 use super::steady_state::SteadyStateMonitor;
 use crate::http::Client;
@@ -59,10 +61,8 @@ pub(super) struct FileBench {
     pub(super) found: OperationResults,
     /// Distinct answers to the requests of a repeated question.
     pub(super) different: DistinctAnswers,
-    /// The same for each question of a sequence.
-    pub(super) different_by_step: Vec<DistinctAnswers>,
-    /// Results of the questions of a sequence.
-    pub(super) by_step: Vec<OperationResults>,
+    /// Last result of each question of a sequence, and its distinct answers.
+    pub(super) by_step: Vec<(OperationResults, DistinctAnswers)>,
     /// Client tasks of the phase that is ready, if it is a mix or several clients share it.
     client_tasks: Vec<ClientTask>,
     /// Clients that wait for the phase that is ready, if it has several.
@@ -123,7 +123,6 @@ impl FileBench {
             maintained: false,
             found: OperationResults::default(),
             different: DistinctAnswers::default(),
-            different_by_step: Vec::new(),
             by_step: Vec::new(),
             client_tasks: Vec::new(),
             client_threads: None,

@@ -14,7 +14,7 @@ use super::kind::rows_at_once;
 use super::operation_keys::{DrawnKey, OperationKeys};
 use super::port::OperationResults;
 use super::row;
-use super::table_rows::{Rows, Values};
+use super::table_rows::{Rows, Values, text_bytes};
 use super::update_values::UpdateValues;
 
 /// A cell of a workload file.
@@ -66,12 +66,8 @@ impl Cell {
             _ => None,
         });
         let of_column = set.flatten().filter(|(of, _)| *of == column);
-        let length = of_column.map(|(_, value)| match value.as_value() {
-            Value::Text(text) => text.len(),
-            Value::Bytes(bytes) => bytes.len(),
-            _ => 0,
-        });
-        length.max().unwrap_or_default()
+        let lengths = of_column.map(|(_, value)| text_bytes(value.as_value()));
+        lengths.max().unwrap_or_default()
     }
 
     /// Returns the column and the value that question `i` of a phase is about, if it is about one.

@@ -9,11 +9,11 @@ use embermark_model::answer::{Answer, Difference, Expected};
 use embermark_model::fingerprint::Checksum;
 
 use super::cell::Cell;
-use super::client_threads::{ClientResult, ClientTaskPart};
+use super::client_task::{ClientResult, ClientTaskPart};
 use super::kind::changes_rows;
 use super::operation_keys::DrawnKey;
-use super::oracle::{Touched, values};
-use super::port::{Database, OperationResults, fingerprint};
+use super::oracle::{Touched, existing, print_of, values};
+use super::port::{Database, OperationResults};
 
 /// Operations of a phase that one client did: `ops` operations, every `clients`-th from number
 /// `client` on.
@@ -75,11 +75,7 @@ pub(super) fn operations_by_client(phase: usize, ops: &[u64]) -> Vec<ClientOpera
 pub(super) fn answer(work: &Work, did: &[ClientOperations]) -> Answer {
     match work {
         Work::Mix(_) => Answer::Count(did.iter().map(|did| did.ops).sum()),
-        Work::Get { .. } => {
-            let mut all = Checksum::default();
-            did.iter().for_each(|did| all += did.rows);
-            Answer::Checksum(all)
-        }
+        Work::Get { .. } => Answer::Checksum(did.iter().map(|did| did.rows).collect()),
         _ => Answer::Count(did.iter().map(|did| did.changed).sum()),
     }
 }
@@ -95,30 +91,32 @@ pub(super) fn check_shared(
     did: &[ClientOperations],
     answer: &Answer,
 ) -> Result<(), Difference> {
-    let drawn = || did.iter().flat_map(ClientOperations::operations).map(|i| cell.drawn(phase, i));
-    let there = || drawn().filter(|drawn| matches!(drawn, DrawnKey::Row(_))).count() as u64;
+    let operations = did.iter().flat_map(ClientOperations::operations);
     let expected = match cell.work(phase) {
-        Work::Get { .. } => {
-            let mut there = Checksum::default();
-            for drawn in drawn() {
-                if let DrawnKey::Row(place) = drawn {
-                    let row = values(cell.rows_of(phase), place);
-                    there += database.print(phase, &row).unwrap_or_else(|| fingerprint(row));
-                }
-            }
-            Expected::Checksum(there)
-        }
+        Work::Get { .. } => Expected::Checksum(rows_read(cell, database, phase, operations)),
         // Not every engine reports how many rows an upsert changes, or what reads find while others
         // write.
         Work::Insert { .. } if database.reports_changes() => {
             Expected::Count(did.iter().map(|did| did.ops).sum())
         }
         Work::Update { .. } | Work::Delete { .. } if database.reports_changes() => {
-            Expected::Count(there())
+            Expected::Count(existing(cell, phase, operations).count() as u64)
         }
         _ => return Ok(()),
     };
     expected.check(answer)
+}
+
+/// Returns the rows that these operations of a phase must read by their keys.
+fn rows_read(
+    cell: &Cell,
+    database: &dyn Database,
+    phase: usize,
+    operations: impl Iterator<Item = usize>,
+) -> Checksum {
+    let rows = cell.rows_of(phase);
+    let print = |(_, place)| print_of(cell, database, phase, &values(rows, place));
+    existing(cell, phase, operations).map(print).collect()
 }
 
 /// Expected content of a table after several clients have worked on it.
@@ -163,11 +161,8 @@ pub(super) fn expected_tables(
         let touched = &mut left.entry(table).or_insert_with(new).touched;
         match work {
             Work::Update { .. } | Work::ReadModifyWrite { .. } => {
-                for i in operations {
-                    if let DrawnKey::Row(place) = cell.drawn(phase, i) {
-                        touched.set_by_one(cell, place, phase, i);
-                    }
-                }
+                existing(cell, phase, operations)
+                    .for_each(|(i, place)| touched.set_by_one(cell, place, phase, i));
             }
             Work::Upsert { .. } => {
                 for i in operations {
@@ -178,11 +173,7 @@ pub(super) fn expected_tables(
                 }
             }
             Work::Delete { removed: Removed::Keys { .. }, .. } => {
-                for i in operations {
-                    if let DrawnKey::Row(place) = cell.drawn(phase, i) {
-                        touched.delete(place);
-                    }
-                }
+                existing(cell, phase, operations).for_each(|(_, place)| touched.delete(place));
             }
             _ => {}
         }
@@ -220,14 +211,7 @@ pub(super) fn check_reads(
         if deletes(*table) || matches!(keys.of, KeysOf::Newest { .. }) {
             continue;
         }
-        let mut there = Checksum::default();
-        for i in did.operations() {
-            if let DrawnKey::Row(place) = cell.drawn(did.phase, i) {
-                let row = values(&cell.tables[*table], place);
-                let print = database.print(did.phase, &row);
-                there += print.unwrap_or_else(|| fingerprint(row));
-            }
-        }
+        let there = rows_read(cell, database, did.phase, did.operations());
         let mut got = did.rows;
         if changes(*table) {
             got.sum = there.sum;

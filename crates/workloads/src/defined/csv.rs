@@ -113,12 +113,10 @@ fn read(field: &[u8], of: ColumnType) -> Option<Value<'static>> {
 mod tests {
     use std::fs;
 
-    use embermark_language::{Definition, parse};
     use embermark_model::Scale;
 
-    use super::super::source;
+    use super::super::keep::tests::cell;
     use super::*;
-    use crate::Source as _;
 
     const FILE: &str = r#"
         [table.t]
@@ -138,23 +136,19 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let rows = "id,time,n\n7,-1,0.30000000000000004\n9,9223372036854775807,\n65535,0,-0.0\n3,4,1e-300\n";
         fs::write(dir.path().join("rows.csv"), rows).unwrap();
-        let definition = parse("t.toml", FILE, &[]).unwrap_or_else(|e| panic!("{e}"));
-        let definition: &'static Definition = Box::leak(Box::new(definition));
-        let (folder, staged) = (dir.path().to_owned(), dir.path().join("staged"));
-        let made = source::FileRows { definition, folder, seed: 1, lenient: 0.0, log: None };
-        made.stage(Scale::Full, &staged).unwrap();
-        let rows_of = source::open(definition, &staged).unwrap().remove(0);
-        let csv = CsvRows::write(&rows_of, &staged).unwrap();
+        let cell = cell(FILE, Scale::Full, dir.path()).unwrap();
+        let rows_of = &cell.tables[0];
+        let csv = CsvRows::write(rows_of, &dir.path().join("staged")).unwrap();
         assert_eq!(csv.file().columns, ["id", "time", "n"]);
         assert_eq!(fs::read_to_string(csv.file().path).unwrap(), rows);
-        csv.parse(&rows_of).unwrap();
+        csv.parse(rows_of).unwrap();
         for (wrong, says) in [
             (rows.replace("3,4", "3,5"), "line 5 is not row 4"),
             (rows.replace("3,4,1e-300\n", ""), "it has 3 rows of 4"),
             (rows.replace(",1e-300", ",warm"), "line 5 is not row 4"),
         ] {
             fs::write(csv.file().path, wrong).unwrap();
-            let error = csv.parse(&rows_of).unwrap_err().to_string();
+            let error = csv.parse(rows_of).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
         }
     }

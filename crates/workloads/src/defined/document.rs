@@ -59,27 +59,23 @@ impl DocumentTables {
         let tables: Vec<&'static Table> = cell.tables.iter().map(|rows| rows.table).collect();
         let defs = tables.iter().map(|table| definition(table, language)).collect();
         let names = tables.iter().map(|table| names(table, language)).collect();
-        let phases = 0..cell.definition.phases.len();
+        let phases = || 0..cell.definition.phases.len();
         let asked = |phase: usize| {
             let times = if cell.adds_up(phase) { cell.each[phase].len() } else { 1 };
             let all = (0..times).map(|i| question(&cell, phase, i, language));
             all.collect::<Option<Vec<Question>>>().unwrap_or_default()
         };
-        let questions = phases.map(asked).collect();
-        let phases = 0..cell.definition.phases.len();
-        let seeks = phases.map(|phase| seeks(&cell, phase, language)).collect();
-        let (collections, arena, looked) = (Vec::new(), Arc::default(), Vec::new());
         let mut new = Self {
             store,
-            cell,
             refused,
             defs,
-            collections,
+            collections: Vec::new(),
             names,
-            questions,
-            seeks,
-            arena,
-            looked,
+            questions: phases().map(asked).collect(),
+            seeks: phases().map(|phase| seeks(&cell, phase, language)).collect(),
+            arena: Arc::default(),
+            looked: Vec::new(),
+            cell,
         };
         new.attach()?;
         Ok(new)
@@ -137,10 +133,6 @@ impl Database for DocumentTables {
         Ok(())
     }
 
-    fn clear_kept(&mut self, keep: &Keep, _: &TimeStep) -> Result<()> {
-        self.clear(keep.table)
-    }
-
     fn expire(&mut self, keep: &Keep, step: &TimeStep) -> Result<()> {
         let [from, to] = [step.from, step.to].map(|time| [Stored::Int(time)]);
         let filter = Filter::Keys { from: &from, to: &to };
@@ -182,10 +174,6 @@ impl Database for DocumentTables {
 
     fn take(&mut self, arena: Arc<Arena>) {
         self.arena = arena;
-    }
-
-    fn ready(&mut self, _: usize, _: usize) -> Result<()> {
-        Ok(())
     }
 
     /// Loads nothing into a table that cannot be a collection, because its phases are refused.

@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use embermark_language::{Asked, Commit, Definition, Mix, Removed, Sequence, Usual, Variant, Work};
+use embermark_language::{
+    Asked, Commit, Definition, Mix, Phase, Removed, Sequence, Usual, Variant, Work,
+};
 use embermark_model::choice;
 use embermark_model::result::PhaseKind;
 use embermark_model::table::RowsFrom;
@@ -29,57 +31,15 @@ impl Defined {
     /// share `lenient` of their rows may not fit. It lives as long as the process.
     pub fn leak(definition: Definition, folder: PathBuf, lenient: f64) -> &'static dyn Workload {
         let definition: &'static Definition = Box::leak(Box::new(definition));
-        let alone = definition.phases.iter().filter(|phase| phase.alone);
-        let phases: Vec<PhaseInfo> =
-            alone.map(|phase| PhaseInfo { name: &phase.name, about: &phase.about }).collect();
-        let variants = variants(definition);
+        let alone = || definition.phases.iter().filter(|phase| phase.alone);
+        let phases = alone().map(|phase| PhaseInfo { name: &phase.name, about: &phase.about });
+        let phases: Vec<PhaseInfo> = phases.collect();
+        let gets = alone().find(|phase| matches!(phase.work, Work::Get { .. }));
+        let (variants, points) = (variants(definition), points(definition));
+        let [overview, usual] = protocols(definition, &variants);
         let rows = &definition.tables[0].rows;
-        let all = match rows {
-            RowsFrom::Made(rows) | RowsFrom::Log(rows) | RowsFrom::Telemetry(rows) => vec![*rows],
-            RowsFrom::File(_) => Vec::new(),
-        };
-        let protocol = |usual: &'static Usual| {
-            let chosen = usual.variants.iter().map(|place| variants[*place].name);
-            let mut chosen: Vec<&str> = chosen.collect();
-            if chosen.is_empty() {
-                chosen.push(variants[0].name);
-            }
-            let scales = if usual.scales.is_empty() { &all } else { &usual.scales };
-            Protocol {
-                memory_limit: usual.memory_limit,
-                ..Protocol::of(Vec::leak(scales.clone()), Vec::leak(chosen))
-            }
-        };
-        let (mut overview, mut usual) =
-            (protocol(&definition.overview), protocol(&definition.usual));
-        let keep = definition.keep();
-        if let Some(keep) = keep {
-            let lasts = |protocol, window| Protocol { window, trials: Some(1), ..protocol };
-            (overview, usual) = (lasts(overview, keep::SHORT), lasts(usual, keep.at_most));
-        }
-        let whole = matches!(rows, RowsFrom::File(_));
-        let timed = definition.phases.iter().filter_map(|phase| match &phase.work {
-            Work::Mix(Mix { lasts: Some(_), .. }) | Work::Keep(_) | Work::Arrive(_) => {
-                Some(&*phase.name)
-            }
-            _ => None,
-        });
-        let questions = definition.phases.iter();
-        let questions = questions.filter(|phase| {
-            let is_asked = is_question(&phase.work) && !phase.per_row;
-            is_asked && phase.asked == Asked::ForTime || matches!(phase.work, Work::Keep(_))
-        });
-        let windowed = Vec::leak(questions.map(|phase| &*phase.name).collect());
-        let mut alone = definition.phases.iter().filter(|phase| phase.alone);
-        let gets = alone.find(|phase| matches!(phase.work, Work::Get { .. }));
-        let points = points(definition);
-        let arrive = |search: bool| {
-            let arrive = definition.phases.iter().filter(move |phase| {
-                matches!(phase.work, Work::Arrive(_)) && phase.search == search
-            });
-            Vec::leak(arrive.map(|phase| &*phase.name).collect())
-        };
-        let apart = definition.phases.iter().filter(|phase| phase.apart);
+        let until_steady = definition.keep().is_some();
+        let arrives = |phase: &Phase| matches!(phase.work, Work::Arrive(_));
         let info = Info {
             id: &definition.name,
             about: &definition.about,
@@ -88,15 +48,21 @@ impl Defined {
             overview,
             usual,
             reads_files: matches!(rows, RowsFrom::Log(_)),
-            whole,
+            whole: matches!(rows, RowsFrom::File(_)),
             lasts: false,
-            until_steady: keep.is_some(),
-            cold: keep.is_none() && reads(definition),
-            searches: arrive(true),
-            arrivals: arrive(false),
-            apart: Vec::leak(apart.map(|phase| &*phase.name).collect()),
-            timed: Vec::leak(timed.collect()),
-            windowed,
+            until_steady,
+            cold: !until_steady && reads(definition),
+            searches: names(definition, |phase| arrives(phase) && phase.search),
+            arrivals: names(definition, |phase| arrives(phase) && !phase.search),
+            apart: names(definition, |phase| phase.apart),
+            timed: names(definition, |phase| {
+                let lasts = matches!(phase.work, Work::Mix(Mix { lasts: Some(_), .. }));
+                lasts || arrives(phase) || matches!(phase.work, Work::Keep(_))
+            }),
+            windowed: names(definition, |phase| {
+                let is_asked = is_question(&phase.work) && !phase.per_row;
+                is_asked && phase.asked == Asked::ForTime || matches!(phase.work, Work::Keep(_))
+            }),
             clients: clients(definition),
             gets: gets.map(|phase| &*phase.name),
             joins: !points.is_empty(),
@@ -133,6 +99,38 @@ impl Defined {
             PhaseKind { counts: kind.counts.filter(|_| is_usual), ..kind }
         };
         definition.phases.iter().map(kind).collect()
+    }
+}
+
+/// Returns the names of the phases for which a function holds.
+fn names(definition: &'static Definition, is: impl Fn(&Phase) -> bool) -> &'static [&'static str] {
+    let phases = definition.phases.iter().filter(|phase| is(phase));
+    Vec::leak(phases.map(|phase| &*phase.name).collect())
+}
+
+/// Returns what runs in an overview of all workloads, and what runs by default.
+fn protocols(definition: &'static Definition, variants: &[VariantInfo]) -> [Protocol; 2] {
+    let all = match &definition.tables[0].rows {
+        RowsFrom::Made(rows) | RowsFrom::Log(rows) | RowsFrom::Telemetry(rows) => vec![*rows],
+        RowsFrom::File(_) => Vec::new(),
+    };
+    let protocol = |usual: &'static Usual| {
+        let chosen = usual.variants.iter().map(|place| variants[*place].name);
+        let mut chosen: Vec<&str> = chosen.collect();
+        if chosen.is_empty() {
+            chosen.push(variants[0].name);
+        }
+        let scales = if usual.scales.is_empty() { &all } else { &usual.scales };
+        Protocol {
+            memory_limit: usual.memory_limit,
+            ..Protocol::of(Vec::leak(scales.clone()), Vec::leak(chosen))
+        }
+    };
+    let (overview, usual) = (protocol(&definition.overview), protocol(&definition.usual));
+    let lasts = |protocol, window| Protocol { window, trials: Some(1), ..protocol };
+    match definition.keep() {
+        Some(keep) => [lasts(overview, keep::SHORT), lasts(usual, keep.at_most)],
+        None => [overview, usual],
     }
 }
 
@@ -196,8 +194,7 @@ pub(super) fn points(
 
 /// Returns the phases that another commit changes.
 fn changed_by(definition: &'static Definition, commit: Option<Commit>) -> &'static [&'static str] {
-    let phases = definition.phases.iter().filter(|phase| phase.alone);
-    let changed = phases.filter(|phase| match (&phase.work, commit) {
+    let is_changed = |work: &Work| match (work, commit) {
         (Work::Insert { .. } | Work::Sequence(Sequence { insert: Some(_), .. }), _) => true,
         (Work::Keep(_) | Work::Arrive(_), by) => by == Some(Commit::Each),
         (work, Some(_)) if changes_at_once(work) || one_by_one(work).is_some() => false,
@@ -210,8 +207,8 @@ fn changed_by(definition: &'static Definition, commit: Option<Commit>) -> &'stat
             by,
         ) => by != Some(Commit::Bulk),
         _ => false,
-    });
-    Vec::leak(changed.map(|phase| &*phase.name).collect())
+    };
+    names(definition, |phase| phase.alone && is_changed(&phase.work))
 }
 
 /// Returns whether a phase reads what existed before it. Phases that only run in variants that name

@@ -2,11 +2,13 @@
 
 mod buffers;
 mod bulk;
+mod changes;
 mod kernel;
 mod latest;
 mod paths;
 mod query_router;
 mod questions;
+mod row_sum;
 mod session;
 mod span;
 mod walks;
@@ -16,18 +18,16 @@ use std::sync::Arc;
 
 use embermark_contract::kv::{self, KvStore, Table, TableDef};
 use embermark_contract::{EngineError, Lifecycle, OfflineTask, Result, Scope};
-use embermark_language::{Keep, Range, Removed, Span, Work};
+use embermark_language::{Keep, Work};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Fingerprint;
 use embermark_model::result::Execution;
 use embermark_model::table::{ColumnType, Value};
 use smallvec::SmallVec;
 
-use super::access::{Access, By, filters};
 use super::arena::Arena;
 use super::cell::Cell;
 use super::codec::Codec;
-use super::kind::rows_at_once;
 use super::limits;
 use super::port::{Database, SessionWork, TimeStep, VisitRow};
 use super::rows::Given;
@@ -35,7 +35,7 @@ use super::table_rows::Rows;
 use crate::reopenable::Reopenable;
 use buffers::Buffers;
 use bulk::{LaidPairs, TablePairs, pair, pair_of_row};
-use paths::{counts_rows, newest_by_key};
+use paths::is_native;
 use query_router::{QueryRouter, RoutedSession};
 use session::KvSession;
 
@@ -76,18 +76,16 @@ impl KvTables {
         }
         let codecs: Arc<[Codec]> = cell.tables.iter().map(|rows| Codec::new(rows.table)).collect();
         limits::check_keys(&store.limits(), &cell, &codecs)?;
-        let (tables, arena, buffers) = (Vec::new(), Arc::default(), Buffers::default());
-        let (knows_count, router) = (false, None);
         let mut new = Self {
             store,
             cell,
             codecs,
-            tables,
+            tables: Vec::new(),
             keeps_indexes,
-            knows_count,
-            router,
-            arena,
-            buffers,
+            knows_count: false,
+            router: None,
+            arena: Arc::default(),
+            buffers: Buffers::default(),
         };
         new.open_tables()?;
         if let Some(table) = new.tables.first().copied() {
@@ -127,12 +125,6 @@ impl KvTables {
     fn show(&mut self) -> Result<()> {
         self.router.as_ref().map_or(Ok(()), |router| router.show(&mut *self.store, &self.tables))
     }
-
-    /// Returns how a phase with conditions finds its rows.
-    fn access(&self, phase: usize) -> Access {
-        let rows = self.cell.rows_of(phase);
-        Access::best(rows.table, &filters(&self.cell, phase, 0))
-    }
 }
 
 impl Database for KvTables {
@@ -149,26 +141,11 @@ impl Database for KvTables {
             }
             _ => return Err(EngineError::unsupported("a key-value store", "SQL")),
         };
-        let rows = &self.cell.tables[table];
-        let keeps = self.keeps_indexes || rows.table.indexes.is_empty();
-        let native = match work {
-            work if rows_at_once(work) > 1 => false,
-            Work::Get { .. } | Work::Open { .. } => true,
-            Work::Insert { .. }
-            | Work::Update { .. }
-            | Work::Upsert { .. }
-            | Work::ReadModifyWrite { .. } => keeps,
-            Work::Delete { removed: Removed::Keys { .. }, .. } => keeps,
-            Work::Latest { by, time, .. } => newest_by_key(rows, *by, *time),
-            Work::Range(Range { span: Span::Rows { .. }, .. }) => true,
-            Work::Range(_) | Work::Find { .. } => {
-                let access = self.access(phase);
-                access.exact && (access.by == By::Key || keeps)
-            }
-            Work::Group(group) => self.knows_count && counts_rows(group, rows.table),
-            _ => false,
-        };
-        Ok(if native { Execution::Native } else { Execution::ClientSide })
+        let keeps = self.keeps_indexes || self.cell.tables[table].table.indexes.is_empty();
+        Ok(match is_native(&self.cell, phase, keeps, self.knows_count) {
+            true => Execution::Native,
+            false => Execution::ClientSide,
+        })
     }
 
     fn answered_by(&self, phase: usize) -> Option<Execution> {
@@ -182,10 +159,6 @@ impl Database for KvTables {
 
     fn clear(&mut self, table: usize) -> Result<()> {
         self.store.clear(self.tables[table])
-    }
-
-    fn clear_kept(&mut self, keep: &Keep, _: &TimeStep) -> Result<()> {
-        self.clear(keep.table)
     }
 
     fn expire(&mut self, keep: &Keep, step: &TimeStep) -> Result<()> {

@@ -31,8 +31,6 @@ impl LatestRows {
 
     /// Returns the newest rows.
     pub(super) fn rows(self) -> Checksum {
-        let mut all = Checksum::default();
-        self.0.into_values().for_each(|(_, rows)| all += rows);
-        all
+        self.0.into_values().map(|(_, rows)| rows).collect()
     }
 }

@@ -8,7 +8,7 @@ use embermark_language::{Mix, Pace, Part};
 use embermark_meter::{ArrivalSchedule, Meter};
 
 use super::cell::Cell;
-use super::client_threads::{ClientResult, ClientTask, ClientTaskPart};
+use super::client_task::{ClientResult, ClientTask, ClientTaskPart};
 use super::kind::changes_at_once;
 use super::steady_state::{self, SteadyStateMonitor};
 
@@ -112,11 +112,7 @@ fn order(mix: &Mix, seed: u64, client: u64) -> Arc<[u8]> {
 
 /// Returns the operations per second of all parts of a mix by rates.
 pub(super) fn target_rate(mix: &Mix) -> Option<f64> {
-    let rates = mix.parts.iter().map(|part| match part.pace {
-        Pace::Rate(rate) => Some(rate),
-        Pace::Share(_) => None,
-    });
-    rates.sum()
+    mix.parts.iter().map(|part| rate(part.pace)).sum()
 }
 
 /// Returns whether parts start their operations on schedules.

@@ -8,10 +8,12 @@ mod arrive;
 mod bench;
 mod cell;
 mod client_checks;
+mod client_task;
 mod client_threads;
 mod codec;
 mod correlate;
 mod csv;
+mod distinct_answers;
 mod document;
 mod documents;
 mod family;
@@ -62,9 +64,8 @@ use crate::arrivals::{self, SENSOR};
 use crate::{Info, Prepared, Source, Spec, Workload, WorkloadError, http};
 use arena::Arena;
 use cell::Cell;
-use phases::{csv_files, draw_keys, each_of, longest, parts};
+use phases::{csv_files, parts};
 use prepared::PreparedCell;
-use update_values::UpdateValues;
 
 /// A workload that a file describes.
 pub struct Defined {
@@ -100,23 +101,11 @@ impl Workload for Defined {
         let (definition, commit) = self.variant(&spec.variant)?;
         let tables = source::open(definition, &spec.rows)?;
         keep::check_order(&tables)?;
-        let operation_keys = draw_keys(definition, &tables, spec.seed)?;
-        let update_values = UpdateValues::new(spec.seed, longest(definition, &tables));
-        let each = each_of(definition, &tables, spec.seed)?;
-        let (engine, appends_only) = (spec.engine.clone(), spec.appends_only);
-        let set_at_once = kind::set_at_once(definition);
-        let met = definition.phases.iter().map(|phase| oracle::met(phase, &tables)).collect();
         let cell = Cell {
-            definition,
-            tables,
-            operation_keys,
-            update_values,
-            set_at_once,
-            met,
-            each,
-            engine,
-            appends_only,
+            engine: spec.engine.clone(),
+            appends_only: spec.appends_only,
             commit,
+            ..phases::cell(definition, tables, spec.seed)?
         };
         let right = referees::right(definition, &self.folder, spec)?;
         let csv = csv_files(definition, &cell.tables, &spec.rows)?;

@@ -1,5 +1,5 @@
-//! Data of each phase that is known before it runs: its keys, its files, and the names of its
-//! parts.
+//! Data of each phase that is known before it runs: its keys and values, its files, and the names
+//! of its parts.
 
 use std::path::Path;
 
@@ -7,13 +7,40 @@ use embermark_data::draw::Draw;
 use embermark_language::{Asked, Commit, Definition, Keys, KeysOf, Phase, Removed, Work};
 use embermark_model::table::{ColumnType, OwnedValue};
 
+use super::cell::Cell;
 use super::csv::CsvRows;
+use super::kind::set_at_once;
 use super::operation_keys::{self, OperationKeys};
+use super::oracle::met;
 use super::table_rows::Rows;
+use super::update_values::UpdateValues;
 use crate::WorkloadError;
 
+/// Returns the cell of a definition, with the keys and values of its operations drawn from a seed.
+///
+/// # Errors
+/// Fails when no key is absent and some are asked for, or when no row has a value to ask about.
+pub(super) fn cell(
+    definition: &'static Definition,
+    tables: Vec<Rows>,
+    seed: u64,
+) -> Result<Cell, WorkloadError> {
+    Ok(Cell {
+        operation_keys: draw_keys(definition, &tables, seed)?,
+        update_values: UpdateValues::new(seed, longest(definition, &tables)),
+        each: each_of(definition, &tables, seed)?,
+        set_at_once: set_at_once(definition),
+        met: definition.phases.iter().map(|phase| met(phase, &tables)).collect(),
+        engine: String::new(),
+        appends_only: false,
+        commit: None,
+        definition,
+        tables,
+    })
+}
+
 /// Draws the keys of each phase, from its own random stream.
-pub(super) fn draw_keys(
+fn draw_keys(
     definition: &Definition,
     tables: &[Rows],
     seed: u64,
@@ -56,7 +83,7 @@ pub(super) fn draw_keys(
 ///
 /// # Errors
 /// [`WorkloadError::Unfit`] if no row has a value of that column.
-pub(super) fn each_of(
+fn each_of(
     definition: &Definition,
     tables: &[Rows],
     seed: u64,
@@ -121,7 +148,7 @@ pub(super) fn mixed(definition: &Definition, phase: usize) -> u64 {
 
 /// Returns the bytes of the longest text that an update may have to make. Only tables that are
 /// updated are read.
-pub(super) fn longest(definition: &Definition, tables: &[Rows]) -> usize {
+fn longest(definition: &Definition, tables: &[Rows]) -> usize {
     let updates = |of: usize| {
         definition.phases.iter().any(|phase| {
             matches!(phase.work, Work::Update { table, .. }

@@ -1,6 +1,5 @@
 //! The interface between a workload file and a database. Each family of stores implements it once.
 
-use std::collections::HashSet;
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 use std::ops::Range;
 use std::sync::Arc;
@@ -46,7 +45,9 @@ pub(super) trait Database {
     fn clear(&mut self, table: usize) -> Result<()>;
 
     /// Opens the existing tables, for a further client or after the database was reopened.
-    fn attach(&mut self) -> Result<()>;
+    fn attach(&mut self) -> Result<()> {
+        Ok(())
+    }
 
     /// Encodes these operations of a phase into the arena. Outside the clock.
     fn lay_out(&self, phase: usize, operations: Range<usize>, arena: &mut Arena);
@@ -54,15 +55,17 @@ pub(super) trait Database {
     /// Takes the encoded operations of the phases that run next, and drops earlier ones.
     fn take(&mut self, arena: Arc<Arena>);
 
-    /// Returns the fingerprint of a row in [`OperationResults::rows`] of a phase, from the bytes of its pair.
-    /// `None`: from the values that the phase reads.
+    /// Returns the fingerprint of a row in [`OperationResults::rows`] of a phase, from the bytes of
+    /// its pair. `None`: from the values that the phase reads.
     fn print(&self, _phase: usize, _row: &[Value<'_>]) -> Option<Fingerprint> {
         None
     }
 
     /// Prepares the statements of a phase. The settings of the run are those of `lead`: the same
     /// phase, or the insert at the start of a sequence. Outside the clock.
-    fn ready(&mut self, phase: usize, lead: usize) -> Result<()>;
+    fn ready(&mut self, _phase: usize, _lead: usize) -> Result<()> {
+        Ok(())
+    }
 
     /// Loads the first rows of a table by the engine's fastest path while the meter has time, and
     /// counts them in it. Returns their number. Rows of a `phase` can be laid out beforehand.
@@ -100,7 +103,9 @@ pub(super) trait Database {
     }
 
     /// Creates an empty table that keeps a window of rows, with room for its first time step.
-    fn clear_kept(&mut self, keep: &Keep, first: &TimeStep) -> Result<()>;
+    fn clear_kept(&mut self, keep: &Keep, _first: &TimeStep) -> Result<()> {
+        self.clear(keep.table)
+    }
 
     /// Begins a time step: creates its partition, if steps have partitions. Not called
     /// for the first.
@@ -288,50 +293,6 @@ pub(super) struct OperationResults {
     pub pipelined: bool,
     /// Whether more rows are left to change or delete. The next transaction continues with them.
     pub more: bool,
-}
-
-/// The distinct answers to a repeated question.
-#[derive(Debug, Default)]
-pub(super) struct DistinctAnswers {
-    digests: HashSet<u64>,
-    /// Each with the number of its request.
-    answers: Vec<(usize, OperationResults)>,
-}
-
-/// Largest number of answers to keep. A sum computed in another order each time differs each time.
-const MOST_KEPT: usize = 256;
-
-/// Most values of a short answer.
-const SHORT: usize = 64;
-
-impl DistinctAnswers {
-    /// Keeps an answer, unless an earlier request had the same.
-    #[inline]
-    pub(super) fn see(&mut self, request: usize, found: &OperationResults) {
-        if self.answers.len() < MOST_KEPT && self.digests.insert(found.digest()) {
-            self.answers.push((request, found.clone()));
-        }
-    }
-
-    /// Keeps an answer as [`see`](Self::see) does if it is short: to hash a long one would cost the
-    /// repetition more than nanoseconds.
-    #[inline]
-    pub(super) fn see_short(&mut self, request: usize, found: &OperationResults) {
-        if found.result.len() <= SHORT {
-            self.see(request, found);
-        }
-    }
-
-    /// Forgets all answers.
-    pub(super) fn clear(&mut self) {
-        self.digests.clear();
-        self.answers.clear();
-    }
-
-    /// Returns the answers, each with the number of its request.
-    pub(super) fn answers(&self) -> &[(usize, OperationResults)] {
-        &self.answers
-    }
 }
 
 impl OperationResults {

@@ -137,28 +137,21 @@ impl FileBench {
 
 #[cfg(test)]
 mod tests {
-    use embermark_language::{Definition, parse};
     use embermark_model::Scale;
 
-    use super::super::source;
+    use super::super::keep::tests::cell;
     use super::*;
-    use crate::Source as _;
 
     #[test]
     fn every_row_is_found_by_what_is_posted_of_it_and_nothing_else_is_a_row() {
         let dir = tempfile::tempdir().unwrap();
-        let definition = parse("t.toml", FILE, &[]).unwrap_or_else(|e| panic!("{e}"));
-        let definition: &'static Definition = Box::leak(Box::new(definition));
-        let folder = dir.path().to_owned();
-        let made = source::FileRows { definition, folder, seed: 3, lenient: 0.0, log: None };
-        let staged = dir.path().join("staged");
-        made.stage(Scale::Full, &staged).unwrap();
-        let rows = source::open(definition, &staged).unwrap().remove(0);
+        let cell = cell(FILE, Scale::Full, dir.path()).unwrap();
+        let rows = &cell.tables[0];
         for place in 0..rows.loaded {
-            let body = body(&rows, place);
-            assert_eq!(read(&rows, body.as_bytes()).unwrap(), place, "{body}");
+            let body = body(rows, place);
+            assert_eq!(read(rows, body.as_bytes()).unwrap(), place, "{body}");
         }
-        let first = body(&rows, 0);
+        let first = body(rows, 0);
         for wrong in [
             "",
             "[]",
@@ -166,7 +159,7 @@ mod tests {
             &first.replace("\"n\":", "\"n\":1"),
             &first.replace("\"id\":\"", "\"id\":\"x"),
         ] {
-            assert!(read(&rows, wrong.as_bytes()).is_err(), "{wrong}");
+            assert!(read(rows, wrong.as_bytes()).is_err(), "{wrong}");
         }
     }
 

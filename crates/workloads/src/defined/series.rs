@@ -25,7 +25,7 @@ use crate::reopenable::Reopenable;
 use execution::{FAMILY, execution};
 use influxql::groups::Groups;
 use influxql::{Measured, Measurement};
-use point::{Feed, Fields, Row, Tags, values};
+use point::{Feed, Row, values};
 use session::SeriesSession;
 
 /// Nanoseconds of an hour.
@@ -165,20 +165,12 @@ impl Database for SeriesTables {
         self.questions[phase] = question.into_iter().collect();
     }
 
-    fn attach(&mut self) -> Result<()> {
-        Ok(())
-    }
-
     fn lay_out(&self, phase: usize, operations: ops::Range<usize>, arena: &mut Arena) {
         self.cell.lay_keys(phase, operations, arena);
     }
 
     fn take(&mut self, arena: Arc<Arena>) {
         self.arena = arena;
-    }
-
-    fn ready(&mut self, _: usize, _: usize) -> Result<()> {
-        Ok(())
     }
 
     /// Loads nothing into a table that cannot be a measurement, because its phases are refused.
@@ -191,8 +183,8 @@ impl Database for SeriesTables {
     ) -> Result<u64> {
         let Ok(measured) = &self.tables[table] else { return Ok(0) };
         let source = self.cell.tables[table].source(rows, false, meter);
-        let next = Row { tags: Tags::new(), fields: Fields::new(), time_ns: 0 };
-        let mut points = Feed { source, of: &measured.measurement, next, error: None };
+        let (of, next) = (&measured.measurement, Row::default());
+        let mut points = Feed { source, of, next, error: None };
         let loaded = self.store.bulk(&measured.measurement.table.name, &mut points)?;
         if let Some(error) = points.error {
             return Err(error);
@@ -204,8 +196,8 @@ impl Database for SeriesTables {
     fn batch(&mut self, table: usize, rows: ops::Range<usize>, _: Option<usize>) -> Result<u64> {
         let Ok(measured) = &self.tables[table] else { return Ok(0) };
         let source = self.cell.tables[table].between(rows);
-        let next = Row { tags: Tags::new(), fields: Fields::new(), time_ns: 0 };
-        let mut points = Feed { source, of: &measured.measurement, next, error: None };
+        let (of, next) = (&measured.measurement, Row::default());
+        let mut points = Feed { source, of, next, error: None };
         let given = self.store.bulk(&measured.measurement.table.name, &mut points)?;
         points.error.map_or_else(|| self.store.flush(), Err)?;
         Ok(given)

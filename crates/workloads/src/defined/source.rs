@@ -2,22 +2,21 @@
 //! rows of each to load.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use embermark_data::table::{Staged as StagedRows, StagedTable, stage, stage_log};
+use embermark_data::table::{Staged as StagedRows, StagedTable, field_names, stage, stage_log};
 use embermark_data::{DataError, Log, sample, synthetic};
 use embermark_language::{Definition, Mix, Pace, Work};
 use embermark_model::Scale;
 use embermark_model::plan::Dataset;
-use embermark_model::table::{RowsFrom, Table};
+use embermark_model::table::{Column, RowsFrom, Table};
 use serde::{Deserialize, Serialize};
 
-use super::arrive;
 use super::keep;
 use super::referees;
-use super::table_rows::Rows;
+use super::table_rows::{Repetition, Rows};
 use crate::{Source, WorkloadError};
 
 /// Stages the rows of a workload file.
@@ -64,26 +63,10 @@ impl Source for FileRows {
             let limit = asked.map(|rows| rows.saturating_add(inserted.with(rows / HELD_BACK)));
             let staged = match def.rows {
                 RowsFrom::Log(_) if table == 0 => self.stage_log(def, limit, &to, &mut dataset)?,
-                _ => stage(&tables, table, &self.folder, limit, self.seed, self.lenient, &to)?,
+                _ => stage(&tables, table, &self.folder, limit, self.seed, self.lenient, &to)
+                    .map_err(|error| self.with_lines(table, error))?,
             };
-            let beyond =
-                asked.map_or(staged.rows / HELD_BACK, |asked| staged.rows.saturating_sub(asked));
-            let held = inserted.with(beyond).min(staged.rows / 2);
-            let loaded = asked.unwrap_or(u64::MAX).min(staged.rows - held);
-            if let Some(asked) = asked.filter(|asked| *asked > loaded) {
-                let (name, rows) = (&def.name, staged.rows);
-                let held = if held > 0 {
-                    format!(", of which {held} are held back")
-                } else {
-                    String::new()
-                };
-                return Err(WorkloadError::Unfit(format!(
-                    "table '{name}' has {rows} rows{held}: fewer than the {asked} asked for"
-                )));
-            }
-            if loaded == 0 {
-                return Err(WorkloadError::Unfit(format!("table '{}' has no rows", def.name)));
-            }
+            let [loaded, held] = divide(&def.name, staged.rows, asked, inserted)?;
             if table == 0 {
                 dataset.rows = loaded;
             }
@@ -142,6 +125,23 @@ impl FileRows {
         Ok(StagedRows { rows, ..StagedRows::default() })
     }
 
+    /// Adds to an error the lines of the workload file whose columns name fields that the rows do
+    /// not have.
+    fn with_lines(&self, table: usize, error: DataError) -> WorkloadError {
+        let DataError::NoField { unknown, .. } = &error else { return error.into() };
+        let columns = self.definition.tables[table].columns.iter();
+        let is_unknown = |column: &Column| {
+            let names = field_names(column);
+            unknown.iter().any(|unknown| names.contains(&&*unknown.given))
+        };
+        let lines = columns.zip(&self.definition.lines[table]);
+        let lines = lines.filter(|(column, _)| is_unknown(column)).map(|(_, line)| *line);
+        let lines: BTreeSet<usize> = lines.collect();
+        let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
+        let of = if lines.len() == 1 { "line" } else { "lines" };
+        WorkloadError::Unfit(format!("{of} {}: {error}", lines.join(", ")))
+    }
+
     /// Returns how many rows of a table are asked for. `None`: all of its file. The scale counts
     /// the rows of the main table. Other generated tables keep their proportion to it, and other
     /// files are read whole.
@@ -175,6 +175,29 @@ impl Inserted {
     fn with(self, rows: u64) -> u64 {
         if self.endless { self.most.max(rows) } else { self.most }
     }
+}
+
+/// Returns how many of a table's staged rows are loaded, and how many are held back for mixes.
+fn divide(
+    name: &str,
+    rows: u64,
+    asked: Option<u64>,
+    inserted: Inserted,
+) -> Result<[u64; 2], WorkloadError> {
+    let beyond = asked.map_or(rows / HELD_BACK, |asked| rows.saturating_sub(asked));
+    let held = inserted.with(beyond).min(rows / 2);
+    let loaded = asked.unwrap_or(u64::MAX).min(rows - held);
+    if let Some(asked) = asked.filter(|asked| *asked > loaded) {
+        let held =
+            if held > 0 { format!(", of which {held} are held back") } else { String::new() };
+        return Err(WorkloadError::Unfit(format!(
+            "table '{name}' has {rows} rows{held}: fewer than the {asked} asked for"
+        )));
+    }
+    if loaded == 0 {
+        return Err(WorkloadError::Unfit(format!("table '{name}' has no rows")));
+    }
+    Ok([loaded, held])
 }
 
 /// Returns the rows of a table that the mixes of a file insert. The parts of a mix share them.
@@ -227,11 +250,11 @@ pub(super) fn open(
     let mut tables = tables.collect::<Result<Vec<Rows>, WorkloadError>>()?;
     if let Some(keep) = definition.keep() {
         let rows = &mut tables[keep.table];
-        rows.repetition = Some(keep::repetition(keep, rows)?);
+        rows.repetition = Some(Repetition::new(rows, keep.time, keep.step, true)?);
     }
     for arrive in definition.arrivals() {
         let rows = &mut tables[arrive.table];
-        rows.repetition = Some(arrive::repetition(arrive, rows)?);
+        rows.repetition = Some(Repetition::new(rows, arrive.time, 1, false)?);
     }
     Ok(tables)
 }
@@ -275,6 +298,21 @@ do = "get"
         let counted = "[phase.counted]\nmix = { one = 0.1, two = 0.1, read = 0.8 }\nops = 1_000\n";
         assert_eq!(of(counted), Inserted { most: 2 * (120 + 100), endless: false });
         assert_eq!(of(""), Inserted::default());
+    }
+
+    #[test]
+    fn a_field_that_the_rows_lack_is_named_with_the_line_of_its_column() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("r.csv"), "Id,temp\n1,2\n").unwrap();
+        let text = "[table.r]\nfile = \"r.csv\"\nkey = [\"id\"]\n[table.r.columns]\n\
+                    id = { type = \"u32\", from = \"ID\" }\ntemp = \"f64\"\ntmp = \"f64\"\n\
+                    [phase.one]\ndo = \"insert\"\n";
+        let definition = Box::leak(Box::new(parse("r.toml", text, &[]).unwrap()));
+        let (folder, staged) = (dir.path().to_owned(), dir.path().join("staged"));
+        let rows = FileRows { definition, folder, seed: 3, lenient: 0.0, log: None };
+        let refused = rows.stage(Scale::Full, &staged).unwrap_err().to_string();
+        assert!(refused.starts_with("lines 5, 7: "), "{refused}");
+        assert!(refused.contains("unknown field 'ID', did you mean 'Id'?"), "{refused}");
     }
 
     #[test]

@@ -38,11 +38,16 @@ pub(super) use definition::{definition, sql_type};
 pub(super) use phases::Statements;
 pub(super) use session::SqlSession;
 
+/// Types of columns in an engine's words, by name.
+type ColumnTypes = &'static [(&'static str, &'static str)];
+
 pub(super) struct SqlTables {
     store: Reopenable<dyn SqlStore>,
     cell: Arc<Cell>,
     /// By table.
     defs: Vec<&'static TableDef>,
+    /// By table that was created before: the types of columns that do not have the usual one.
+    types: Vec<Option<ColumnTypes>>,
     /// Statements prepared since the tables were created and the database was opened.
     statements: Statements,
     /// Kind of statements that the engine was last told to expect.
@@ -75,18 +80,17 @@ impl SqlTables {
             written.push(if is_plain { &[][..] } else { own });
             defs.push(definition::with_documents(table, own));
         }
-        let statements = Statements::new(&cell, true);
-        let (expected, arena, looked, room) = (None, Arc::default(), Vec::new(), Vec::new());
         Ok(Self {
             store,
-            cell,
+            types: vec![None; defs.len()],
             defs,
-            statements,
-            expected,
-            arena,
-            looked,
+            statements: Statements::new(&cell, true),
+            cell,
+            expected: None,
+            arena: Arc::default(),
+            looked: Vec::new(),
             written,
-            room,
+            room: Vec::new(),
             is_parted: false,
             expiry: None,
         })
@@ -160,10 +164,6 @@ impl Database for SqlTables {
             Ok(())
         })?;
         Ok(found)
-    }
-
-    fn attach(&mut self) -> Result<()> {
-        Ok(())
     }
 
     fn lay_out(&self, phase: usize, operations: ops::Range<usize>, arena: &mut Arena) {

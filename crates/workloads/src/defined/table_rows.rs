@@ -225,11 +225,7 @@ impl Rows {
         if let Some(width) = self.column_type(column).width() {
             return name.map_or(width as usize, |name| name + 20);
         }
-        let of_text = |place| match self.staged.value(place, column) {
-            Value::Text(text) => text.len(),
-            Value::Bytes(bytes) => bytes.len(),
-            _ => 0,
-        };
+        let of_text = |place| text_bytes(self.staged.value(place, column));
         let some = self.staged.rows().min(FIRST);
         // The bytes of its length, and a twentieth more than the first rows have.
         8 + name.unwrap_or_default() + (0..some).map(of_text).sum::<usize>() * 21 / 20 / some.max(1)
@@ -237,12 +233,8 @@ impl Rows {
 
     /// Returns the bytes of a column's longest text or byte string among the first `rows` rows.
     pub(super) fn longest(&self, column: usize, rows: usize) -> usize {
-        let length = |place| match self.staged.value(place, column) {
-            Value::Text(text) => text.len(),
-            Value::Bytes(bytes) => bytes.len(),
-            _ => 0,
-        };
-        (0..rows).map(length).max().unwrap_or_default()
+        let lengths = (0..rows).map(|place| text_bytes(self.staged.value(place, column)));
+        lengths.max().unwrap_or_default()
     }
 
     /// Returns how many different values the loaded rows have in a column, without absent ones.
@@ -299,5 +291,14 @@ impl Rows {
     /// Returns the least time.
     pub(super) fn start(&self, time: usize) -> i64 {
         if let Value::Int(start) = self.staged.least(time) { start } else { 0 }
+    }
+}
+
+/// Returns the bytes of a text or byte string. 0 for other values.
+pub(super) const fn text_bytes(value: Value<'_>) -> usize {
+    match value {
+        Value::Text(text) => text.len(),
+        Value::Bytes(bytes) => bytes.len(),
+        _ => 0,
     }
 }

@@ -17,6 +17,7 @@ use embermark_contract::{EngineError, Result};
 use embermark_meter::{Measured, Meter};
 
 use crate::Companions;
+use crate::observer::no_companions;
 use client::{Poster, Task};
 pub(crate) use server::{Served, Service, serve};
 
@@ -54,9 +55,7 @@ impl Client {
         bodies: Vec<String>,
         connections: usize,
     ) -> Result<Self> {
-        let companions = companions.ok_or_else(|| {
-            EngineError::unsupported("this program", "starting processes that take part in a phase")
-        })?;
+        let companions = companions.ok_or_else(no_companions)?;
         let begin = |error| failed("start")(error);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(begin)?;
         let port = listener.local_addr().map_err(begin)?.port();

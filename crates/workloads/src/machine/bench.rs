@@ -22,6 +22,7 @@ use crate::arrivals::{
     self, InterleavedTask, Length, NoTask, Sensor, Sink as _, Stamper, Tally, Task, Window,
     WriteOutcome, Writer,
 };
+use crate::observer::no_companions;
 use crate::{
     Bench, BenchPhase, CheckError, Companions, NoopObserver, Outcome, Passed, PhaseObserver, Spec,
 };
@@ -87,9 +88,7 @@ impl MachineBench {
     }
 
     fn companions(&self) -> Result<&dyn Companions> {
-        self.cell.spec.companions.as_deref().ok_or_else(|| {
-            EngineError::unsupported("this program", "starting processes that take part in a phase")
-        })
+        self.cell.spec.companions.as_deref().ok_or_else(no_companions)
     }
 
     /// Returns the sensor's task for a window at a rate. A writer that commits once per second has a

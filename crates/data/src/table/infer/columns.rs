@@ -118,6 +118,13 @@ pub(super) fn columns(
         }
         notes
             .extend(found[place].remark.as_ref().map(|remark| format!("{}: {remark}", field.name)));
+        if of == ColumnType::Bytes && field.type_name == "VARCHAR" {
+            let values = match guess.not_texts {
+                1 => "1 value has a NUL or is not UTF-8".to_owned(),
+                values => format!("{values} values have a NUL or are not UTF-8"),
+            };
+            notes.push(format!("{}: bytes, because {values}", field.name));
+        }
         columns.push(Column {
             from: format.as_ref().map(|format| {
                 Box::new(Field { format: Some(format.text.clone()), ..Field::default() })

@@ -59,7 +59,8 @@ pub(super) struct Guess {
     times: u64,
     /// All other texts.
     others: u64,
-    not_utf8: bool,
+    /// Values with a NUL, or that are not UTF-8.
+    pub(super) not_texts: u64,
     /// Values that are not texts.
     typed: u64,
     /// Least and greatest integer without sentinels.
@@ -191,7 +192,8 @@ impl Guess {
 
     fn take_word(&mut self, text: &[u8]) {
         self.others += 1;
-        self.not_utf8 |= str::from_utf8(text).is_err() || memchr::memchr(0, text).is_some();
+        let is_text = str::from_utf8(text).is_ok() && memchr::memchr(0, text).is_none();
+        self.not_texts += u64::from(!is_text);
         self.words.take(text.trim_ascii());
     }
 

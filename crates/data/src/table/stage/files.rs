@@ -15,7 +15,7 @@ use crate::compressed::check_complete;
 use crate::table::convert::CellConverter;
 use crate::table::fault::check_value;
 use crate::table::refused::{Refused, cell_excerpt};
-use crate::table::select::{self, ColumnSource, Selection};
+use crate::table::select::{ColumnSource, Selection, field_names};
 use crate::table::source::{Block, Source};
 use crate::table::writer::{TableWriter, folder};
 
@@ -47,7 +47,7 @@ pub(super) fn read(
     // A query is read in its folder.
     let to = &*std::path::absolute(to).map_err(unwritable)?;
     let scratch = tempfile::tempdir_in(folder(to)).map_err(unwritable)?;
-    let wanted: Vec<&str> = table.columns.iter().flat_map(select::names).collect();
+    let wanted: Vec<&str> = table.columns.iter().flat_map(field_names).collect();
     let source = Source::open(rows, base, scratch.path(), Some(&wanted))?;
     let selection = Selection::new(&table.columns, rows, &source)?;
     let has_lines = source.dialect.is_some();
@@ -88,7 +88,7 @@ pub(super) fn read(
     }
     let is_coarse = wanted.iter().any(|name| source.coarse.iter().any(|field| field == name));
     let texts = table.columns.iter().filter(|column| column.of == ColumnType::Text);
-    let texts = texts.flat_map(select::names).map(|name| source.field(name));
+    let texts = texts.flat_map(field_names).map(|name| source.field(name));
     let texts = texts.collect::<Result<Vec<_>, _>>()?;
     let remarks = [
         (FINER, sum(|own| own.finer)),

@@ -133,8 +133,8 @@ impl Env {
         if self.transactions {
             settings.extend([
                 ("DB_LOG_AUTO_REMOVE", on(facts.auto_remove)),
-                ("log buffer", format!("{} bytes", facts.log_buffer)),
-                ("log file", format!("{} bytes", facts.log_file)),
+                ("set_lg_bsize", facts.log_buffer.to_string()),
+                ("set_lg_max", facts.log_file.to_string()),
             ]);
         }
         Ok(settings)

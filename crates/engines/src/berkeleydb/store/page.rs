@@ -48,6 +48,15 @@ mod tests {
     use embermark_model::Durability;
 
     use super::{DEFAULT_SIZE, MIN_SIZE, sector, size};
+    use crate::berkeleydb::{CANDIDATES, PAGE_SIZE};
+
+    #[test]
+    fn pages_to_try_in_power_are_written_at_once_by_every_device() {
+        let sets =
+            CANDIDATES.iter().filter(|one| one.keeps == Durability::Power).map(|one| one.set);
+        let pages: Vec<_> = sets.flatten().filter(|(name, _)| *name == PAGE_SIZE).collect();
+        assert_eq!(pages, [&(PAGE_SIZE, "512")]);
+    }
 
     #[test]
     fn only_the_tier_power_uses_small_pages() {

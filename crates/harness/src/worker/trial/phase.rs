@@ -181,6 +181,9 @@ impl Trial<'_> {
         if !phase.status.has_figures() {
             (phase.checked_by, phase.unchecked) = (None, None);
         }
+        if let Some(difference) = self.clock_check.difference() {
+            return Err(failed(difference));
+        }
         let (status, reason) = (phase.status, phase.reason.clone());
         self.events.send(&Event::PhaseEnded(Box::new(phase)))?;
         for part in parts.into_phases(status, reason) {

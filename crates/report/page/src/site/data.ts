@@ -127,7 +127,10 @@ export type Figures = {
   rows: Array<Stands>,
   /** Summary of each engine over the questions. */
   questions: Array<Stands>,
-  /** Resources of each engine, by the columns of the index. */
+  /**
+   * Resources of each engine, by the columns of the index. Sums of less than the whole work are
+   * absent.
+   */
   usage: Array<Array<Rounded | null>>,
   /** The phases, in display order. */
   phases: Array<Phase>,

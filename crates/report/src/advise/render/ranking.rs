@@ -3,7 +3,7 @@
 use super::{All, weighted};
 use crate::advise::levels::scale_text;
 use crate::advise::{Advice, AdviceTable, Left, Place, remedy};
-use crate::{format, grid, text};
+use crate::{format, text};
 
 /// Ratio below which an engine counts as good as the best.
 const NEAR: f64 = 1.1;
@@ -41,9 +41,7 @@ pub(super) fn ranked_line(
         .engines
         .iter()
         .find(|entry| entry.engine == place.engine && entry.tier == advice.needs.tier);
-    let broken = entry.and_then(|entry| entry.broken.clone());
-    let mark = if broken.is_some() { grid::BROKEN } else { "" };
-    let name = text::plain(&place.engine) + mark;
+    let name = text::plain(&place.engine);
     let head = format!("{at}. {name} {}{interval}", format::ratio(place.score));
     let shown = |ratios: &[(String, f64)]| {
         let each = ratios.iter().map(|(name, ratio)| format!("{name} {}", format::ratio(*ratio)));
@@ -51,7 +49,7 @@ pub(super) fn ranked_line(
     };
     let (good, bad): (Vec<_>, Vec<_>) =
         place.ratios.iter().cloned().partition(|(_, ratio)| *ratio < NEAR);
-    let mut says: Vec<String> = broken.into_iter().collect();
+    let mut says: Vec<String> = Vec::new();
     if !good.is_empty() {
         says.push(format!("at or near the best in {}", shown(&good)));
     }

@@ -34,7 +34,55 @@ fn who_broke_a_promise_is_not_picked() {
     assert_ne!(all.engine, "tree");
     let order = PRESETS[0].order(&table, ANY.tier);
     let why = order.left.iter().find(|left| left.engine == "tree").map(|left| &left.why[0]);
-    assert_eq!(why.unwrap(), "broke what process promises");
+    assert_eq!(why.unwrap(), "broke what process promises: broken by a kill");
+}
+
+#[test]
+fn without_who_broke_a_promise_the_ratios_are_to_the_best_of_the_others_in_every_list() {
+    let mut file = empty();
+    for (engine, load) in [("broke", 10), ("a", 20), ("b", 60)] {
+        file.cells.push(cell(engine, "commit-each", &[("load", load)]));
+    }
+    let mut table = table(&[&file]);
+    assert!((entry(&table, "a").ratios["ingest"] - 2.0).abs() < 1e-12);
+    table.leave_out_unfit(|entry| {
+        (entry.engine == "broke").then(|| "broken: 1 of 5 kills: 1 a hole".to_owned())
+    });
+    let advice = advise(&table, ANY, &weights(&[("ingest", 1.0)])).unwrap();
+    assert_eq!(order(&advice), ["a", "b"]);
+    let scores: Vec<f64> = advice.ranked.iter().map(|place| place.score).collect();
+    assert!((scores[0] - 1.0).abs() < 1e-12 && (scores[1] - 3.0).abs() < 1e-12, "{scores:?}");
+    let best = advice.best_at.iter().find(|best| best.criterion == "ingest").unwrap();
+    assert_eq!((best.engines[0].as_str(), best.compared), ("a", 2));
+    let shown = words(&advice, &table, 200);
+    let left = "broke: broke what process promises: 1 of 5 kills: 1 a hole";
+    assert!(shown.contains("1. a 1.00x") && shown.contains(left), "{shown}");
+    // Nobody is left to compare a single engine with.
+    table.leave_out_unfit(|entry| (entry.engine != "a").then(|| "broken".to_owned()));
+    assert!(table.engines.iter().all(|entry| entry.ratios.is_empty()));
+}
+
+#[test]
+fn who_answered_wrongly_anywhere_in_the_tier_is_not_recommended_for_what_was_right() {
+    let mut file = empty();
+    for (engine, load, read) in [("wrong", 10, 10), ("a", 20, 20), ("b", 60, 60)] {
+        file.cells.push(cell(engine, "commit-each", &[("load", load)]));
+        file.cells.push(cell(engine, "single", &[("read", read)]));
+    }
+    let wrong = &mut file.cells[1];
+    wrong.status = Status::Wrong;
+    wrong.trials.iter_mut().for_each(|trial| trial.phases[0].status = Status::Wrong);
+    let mut table = table(&[&file]);
+    assert_eq!(entry(&table, "wrong").wrong.as_deref(), Some("sensors 1k single read"));
+    assert_eq!(entry(&table, "a").wrong, None);
+    let pick =
+        |table: &AdviceTable| pick::pick(table, ANY, &weights(&[("ingest", 1.0)])).unwrap().engine;
+    assert_eq!(pick(&table), "a");
+    table.leave_out_unfit(|_| None);
+    assert_eq!(pick(&table), "a");
+    assert_eq!(entry(&table, "a").ratios["ingest"], 1.0);
+    let advice = advise(&table, ANY, &weights(&[("ingest", 1.0)])).unwrap();
+    assert_eq!(advice.excluded[0].why, ["answered wrongly: sensors 1k single read"]);
 }
 
 #[test]

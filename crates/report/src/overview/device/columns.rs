@@ -81,6 +81,8 @@ impl Column<'_> {
         let best = self.advice.best_at.iter().find(|best| best.criterion == self.criterion);
         let certain = self.is_certain(table, engine);
         let marks = match best {
+            // The figure is the memory of the whole process, and the best is by the engine's own.
+            _ if self.criterion == "memory" => "",
             Some(best) if best.engines.len() > 1 && best.engines.iter().any(|e| e == engine) => {
                 grid::NOT_SIGNIFICANT
             }
@@ -117,6 +119,7 @@ impl Column<'_> {
         let worst = cells.map(|cell| cell.status).reduce(Status::worst);
         let effective = entry.effective_durability.filter(|tier| *tier < self.tier);
         match (worst, effective) {
+            _ if entry.broken.is_some() => Text::toned("broken", Tone::Bad),
             (Some(failure), _) if failure.is_failure() => Text::toned(failure.name(), Tone::Bad),
             _ if entry.facts.by_url => Text::toned("by URL", Tone::Dim),
             (_, Some(effective)) => Text::toned(format!("only {effective}"), Tone::Dim),

@@ -21,10 +21,13 @@ pub(super) fn legend(grid: &Grid, tiers: &[Durability], main: Durability) -> Vec
     }
     let (bound, far) = (format!(">{BOUND:.0}x"), format!(">{FAR:.0}x"));
     if texts().any(|text| text.value == bound) {
-        says.push(format!("{bound} stopped there"));
+        says.push(format!("{bound} more than that, a run stops there"));
     }
     if texts().any(|text| text.value == far) {
-        says.push(format!("{far} or far more"));
+        says.push(format!("{far} more than that"));
+    }
+    if grid.header.iter().any(|name| name == "memory") {
+        says.push("memory: peak of the process".to_owned());
     }
     if texts().any(|text| text.value == format::NOT_MEASURED) {
         says.push(format!("{} cannot, or not measured", format::NOT_MEASURED));
@@ -41,7 +44,7 @@ pub(super) fn legend(grid: &Grid, tiers: &[Durability], main: Durability) -> Vec
             format!("{} answered by client code over its rows", grid::CLIENT_SIDE),
         ),
         (own(grid::STRONGER), format!("{} durability above the tier", grid::STRONGER)),
-        (own(grid::BROKEN), format!("{} broke what the tier promises", grid::BROKEN)),
+        (own(grid::BROKEN), format!("{} broke what the tier promises, not ranked", grid::BROKEN)),
         (own("hybrid"), "hybrid: ours, keeps every row twice (docs/hybrid.md)".to_owned()),
     ];
     says.extend(marks.into_iter().filter(|(occurs, _)| *occurs).map(|(_, text)| text));

@@ -36,30 +36,26 @@ pub(super) fn take(
         let first = text::plain(&pick.engine);
         // The other tiers have lines of their own.
         let turns = pick.turns.iter().filter(|turn| turn.tier.is_none());
-        let peak = |engine: &str| {
-            let own = |entry: &&EngineAdvice| (&*entry.engine, entry.tier) == (engine, main);
-            table.engines.iter().find(own).and_then(|entry| entry.facts.peak_bytes)
-        };
         let ratio = |of: &str| {
             let own = |entry: &&EngineAdvice| (&*entry.engine, entry.tier) == (&*pick.engine, main);
             table.engines.iter().find(own)?.ratios.get(of).copied()
         };
-        let says_of = |turn: &Turn| match (&*turn.by, peak(&turn.engine), peak(&pick.engine)) {
-            // The ratio excludes the harness's own memory, and the column includes it.
-            ("memory", Some(own), Some(other)) => {
-                let (own, other) = (format::bytes(own), format::bytes(other));
-                format!("{}, {own}; {first} has {other}", text::plain(&turn.engine))
-            }
-            _ => {
-                let alone = turn.criterion.and_then(|of| {
-                    Some((pick::pick(table, needs(main), &[pick::single_weight(of)])?, ratio(of)?))
-                });
-                match alone {
-                    Some((best, own)) => {
-                        format!("{}; {first} has {}", best.describe(), format::ratio(own))
-                    }
-                    None => format!("{} of {first}", turn.leads()),
+        let floor = file.manifest.floor.as_ref();
+        let has_floor = floor.is_some_and(|floor| !floor.peak_bytes.is_empty());
+        let says_of = |turn: &Turn| {
+            let alone = turn.criterion.and_then(|of| {
+                Some((pick::pick(table, needs(main), &[pick::single_weight(of)])?, ratio(of)?))
+            });
+            let says = match alone {
+                Some((best, own)) => {
+                    format!("{}; {first} has {}", best.describe(), format::ratio(own))
                 }
+                None => format!("{} of {first}", turn.leads()),
+            };
+            // The column has the memory of the whole process.
+            match turn.criterion {
+                Some("memory") if has_floor => says + ", without embermark's own",
+                _ => says,
             }
         };
         says.extend(turns.map(|turn| note(turn.by.as_str(), says_of(turn))));
@@ -88,10 +84,7 @@ pub(super) fn take(
             Some(ms) => format!("--for {}m", (ms * 6).div_ceil(60_000)),
             None => "--effort thorough".to_owned(),
         };
-        says.push(note(
-            "uncertain",
-            format!("'not certainly', 'too few': the same with {longer} settles more"),
-        ));
+        says.push(note("uncertain", format!("settle 'not certainly', 'too few' with {longer}")));
     }
     says
 }

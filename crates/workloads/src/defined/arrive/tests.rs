@@ -80,16 +80,6 @@ impl Companions for Made {
 struct Counts(Vec<(&'static str, u64)>, Vec<&'static str>);
 
 impl PhaseObserver for Counts {
-    fn process(&mut self, _: &'static str, _: u32) {}
-
-    fn begin(&mut self, _: std::time::Duration) {}
-
-    fn end(&mut self) {}
-
-    fn open(&mut self) {}
-
-    fn close(&mut self) {}
-
     fn count(&mut self, name: &'static str, count: u64) {
         self.0.push((name, count));
     }
@@ -97,8 +87,6 @@ impl PhaseObserver for Counts {
     fn latency(&mut self, name: &'static str, _: Latency) {
         self.1.push(name);
     }
-
-    fn remark(&mut self, _: &str) {}
 }
 
 fn bench(folder: &Path, engine: &'static dyn Engine) -> (tempfile::TempDir, Box<dyn Bench>) {

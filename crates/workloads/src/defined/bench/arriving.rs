@@ -17,6 +17,7 @@ use super::{FileBench, TableState};
 use crate::arrivals::{
     self, Length, NoTask, Sensor, Shape, Sink as _, Tally, Task, Window, WriteOutcome, Writer,
 };
+use crate::observer::no_companions;
 use crate::{CheckError, NoopObserver, PhaseObserver};
 
 /// Share of the measured time that precedes it as a warm-up, and its limit.
@@ -33,11 +34,8 @@ impl FileBench {
         self.lay_out(&[], false);
         self.make_ready()?;
         self.cell().begin();
-        match self.database.ready(arrive.insert, phase) {
-            Err(error) if error.is_unsupported() => self.refused = Some(error),
-            ready => ready?,
-        }
-        Ok(())
+        let ready = self.database.ready(arrive.insert, phase);
+        self.unless_refused(ready).map(drop)
     }
 
     /// Stores rows that arrive at the rate, or at the highest rate that is found.
@@ -91,10 +89,7 @@ impl FileBench {
     ) -> Result<WriteOutcome, EngineError> {
         (self.table_states[arrive.table], self.maintained) = (TableState::Else, false);
         let Self { prepared, database, arena, .. } = self;
-        let companions = prepared.companions.as_deref().ok_or_else(|| {
-            let what = "starting processes that take part in a phase";
-            EngineError::unsupported("this program", what)
-        })?;
+        let companions = prepared.companions.as_deref().ok_or_else(no_companions)?;
         observer.begin(Duration::from_secs_f64(task.end as f64 / task.rate as f64));
         let shape = Shape::of_rows(arrive.queue);
         let task_json = serde_json::to_string(&(task, shape))

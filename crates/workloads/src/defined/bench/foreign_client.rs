@@ -10,7 +10,6 @@ use embermark_model::result::Execution;
 
 use super::super::foreign_client::{ForeignClient, ROLE};
 use super::super::kind::changes_rows;
-use super::super::port::{DistinctAnswers, OperationResults};
 use super::FileBench;
 use crate::PhaseObserver;
 
@@ -49,6 +48,23 @@ impl FileBench {
         Some(EngineError::impossible(format!("clients in another language do not support {why}")))
     }
 
+    /// Returns how the program runs a phase, for no longer than `cap`.
+    fn run_of(&self, phase: usize, cap: Option<Duration>) -> Run {
+        let work = self.prepared.cell.work(phase);
+        let reads = self.prepared.cell.insert_of(phase).is_none() && !changes_rows(work);
+        Run {
+            warm_up: reads && !self.prepared.cold,
+            repeat_ns: match self.phases[phase].ops {
+                0 => Some(self.prepared.window.as_nanos() as u64),
+                // A very short run is repeated, and its time is the mean.
+                _ => reads.then_some(SHORTEST_NS),
+            },
+            // The questions of a sequence follow after all its rows are inserted.
+            most_ns: (cap.filter(|_| !matches!(work, Work::Sequence(_))))
+                .map(|most| most.as_nanos() as u64),
+        }
+    }
+
     /// Runs a phase in the program. The database is closed here meanwhile if it must be.
     pub(super) fn run_foreign_client(
         &mut self,
@@ -57,19 +73,7 @@ impl FileBench {
         observer: &mut dyn PhaseObserver,
     ) -> Result<()> {
         let (operations, recorded) = self.record(phase)?;
-        let work = self.prepared.cell.work(phase);
-        let reads = self.prepared.cell.insert_of(phase).is_none() && !changes_rows(work);
-        let run = Run {
-            warm_up: reads && !self.prepared.cold,
-            repeat_ns: match self.phases[phase].ops {
-                0 => Some(self.prepared.window.as_nanos() as u64),
-                // A very short run is repeated, and its time is the mean.
-                _ => reads.then_some(SHORTEST_NS),
-            },
-            // The questions of a sequence follow after all its rows are inserted.
-            most_ns: (meter.cap().filter(|_| !matches!(work, Work::Sequence(_))))
-                .map(|most| most.as_nanos() as u64),
-        };
+        let run = self.run_of(phase, meter.cap());
         let Self { database, client: Some(client), outcome, .. } = self else { return Ok(()) };
         let mut went = Err(EngineError::failed("the store", "be closed for a while", "it was not"));
         let mut work = |client: &mut ForeignClient| {
@@ -169,13 +173,5 @@ impl FileBench {
         meter.stop();
         self.prepared.window = window;
         made
-    }
-
-    /// Clears what was found.
-    fn forget_found(&mut self) {
-        self.found.empty();
-        self.different.clear();
-        self.different_by_step.iter_mut().for_each(DistinctAnswers::clear);
-        self.by_step.iter_mut().for_each(OperationResults::empty);
     }
 }

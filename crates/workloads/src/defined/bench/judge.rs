@@ -13,7 +13,7 @@ use super::super::client_checks::{self, ExpectedTable};
 use super::super::keep::{self, Calendar};
 use super::super::kind::changes_rows;
 use super::super::oracle::{Content, RowSet, Touched, print_of};
-use super::super::port::{DistinctAnswers, fingerprint};
+use super::super::port::fingerprint;
 use super::super::referees::{self, MOST_KEPT, Right};
 use super::{FileBench, TableState};
 use crate::strategy::Strategy;
@@ -41,26 +41,7 @@ impl FileBench {
             return Err(Difference(format!("{ops} of {full} operations were done")).into());
         }
         if !self.client_operations.is_empty() {
-            let (cell, database) = (self.cell(), &*self.database);
-            match work {
-                Work::Mix(_) => {
-                    client_checks::check_reads(cell, database, &self.client_operations)?
-                }
-                _ => client_checks::check_shared(
-                    cell,
-                    database,
-                    phase,
-                    &self.client_operations,
-                    answer,
-                )?,
-            }
-            let is_shared = !matches!(work, Work::Mix(_));
-            for (table, ExpectedTable { put, touched }) in
-                client_checks::expected_tables(cell, &self.client_operations, is_shared)
-            {
-                self.compare_rows(table, &touched, put, true)?;
-            }
-            return Ok(());
+            return self.judge_clients(phase, answer);
         }
         if let Work::Sequence(sequence) = work {
             return self.judge_in_turn(sequence, measured);
@@ -76,7 +57,35 @@ impl FileBench {
         }
         self.oracle.check(phase, ops, &self.found, tells, &print)?;
         let looks = changes_rows(work) || matches!(work, Work::Open { .. });
-        let Some(table) = work.table().filter(|_| looks) else { return Ok(()) };
+        match work.table().filter(|_| looks) {
+            Some(table) => self.judge_rows(phase, table, measured),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks what several clients did, and the rows that they have left.
+    fn judge_clients(&mut self, phase: usize, answer: &Answer) -> Result<(), CheckError> {
+        let (cell, database, clients) = (self.cell(), &*self.database, &self.client_operations);
+        let is_mix = matches!(cell.work(phase), Work::Mix(_));
+        match is_mix {
+            true => client_checks::check_reads(cell, database, clients)?,
+            false => client_checks::check_shared(cell, database, phase, clients, answer)?,
+        }
+        let expected = client_checks::expected_tables(cell, clients, !is_mix);
+        for (table, ExpectedTable { put, touched }) in expected {
+            self.compare_rows(table, &touched, put, true)?;
+        }
+        Ok(())
+    }
+
+    /// Checks the rows that a phase of one client has left in its table, and the table's indexes.
+    fn judge_rows(
+        &mut self,
+        phase: usize,
+        table: usize,
+        measured: Measured,
+    ) -> Result<(), CheckError> {
+        let (work, ops) = (self.cell().work(phase), measured.ops);
         let touched = self.oracle.touched(phase, ops);
         // A bulk load that was capped can have inserted any of the rows, and so can concurrent
         // requests.
@@ -136,7 +145,7 @@ impl FileBench {
             };
         }
         let (cell, database) = (&*self.prepared.cell, &*self.database);
-        for (at, (question, found)) in sequence.questions.iter().zip(&self.by_step).enumerate() {
+        for (question, (found, different)) in sequence.questions.iter().zip(&self.by_step) {
             let rows = cell.rows_of(*question);
             let loaded = RowSet::First(rows.loaded);
             let is_fresh = fresh.is_some() && cell.work(*question).table() == fresh;
@@ -144,8 +153,7 @@ impl FileBench {
             let print = |row: &[Value<'_>]| print_of(cell, database, *question, row);
             let name = &cell.definition.phases[*question].name;
             let asked = cell.each[*question].len().max(1) as u64;
-            let others = self.different_by_step.get(at).map_or(&[][..], DistinctAnswers::answers);
-            for found in others.iter().map(|(_, found)| found).chain([found]) {
+            for found in different.answers().iter().map(|(_, found)| found).chain([found]) {
                 let same = self.oracle.answers(*question, (there, asked), found, &print);
                 same.map_err(|Difference(what)| Difference(format!("{name}: {what}")))?;
             }

@@ -9,6 +9,7 @@ use super::super::family;
 use super::super::foreign_client::ForeignClient;
 use super::super::prepared::PreparedCell;
 use super::FileBench;
+use crate::observer::no_companions;
 use crate::{Bench, Prepared};
 
 impl Prepared for PreparedCell {
@@ -25,10 +26,7 @@ impl Prepared for PreparedCell {
         let mut database = family::open(store, reopener, Arc::clone(&self.cell))?;
         let client = match (&self.program, tape) {
             (Some(program), Some(tape)) => {
-                let companions = self.companions.clone().ok_or_else(|| {
-                    let what = "starting processes that take part in a phase";
-                    EngineError::unsupported("this program", what)
-                })?;
+                let companions = self.companions.clone().ok_or_else(no_companions)?;
                 let opened = database.lifecycle();
                 let told = (opened.connection()?, opened.tier_settings()?);
                 Some(ForeignClient::new(program.clone(), companions, tape, told))

@@ -6,10 +6,10 @@ use embermark_contract::EngineError;
 use embermark_language::{End, Work};
 use embermark_meter::Meter;
 
-use super::super::client_threads::{ClientTask, ClientThreads};
+use super::super::client_task::ClientTask;
+use super::super::client_threads::ClientThreads;
 use super::super::kind::{changes_rows, is_point};
 use super::super::mix;
-use super::super::port::{DistinctAnswers, OperationResults};
 use super::super::prepared::PreparedCell;
 use super::super::steady_state::SteadyStateMonitor;
 use super::{FileBench, TableState};
@@ -21,23 +21,20 @@ const BATCH: usize = 1_000;
 impl FileBench {
     /// Brings the database into the state in which a phase begins, and connects its clients.
     pub(super) fn make_phase_ready(&mut self, phase: usize) -> Result<(), EngineError> {
-        self.found.empty();
-        self.different.clear();
-        self.different_by_step.iter_mut().for_each(DistinctAnswers::clear);
+        let work = self.cell().work(phase);
+        self.forget_found();
         self.client_threads = None;
         (self.client_operations, self.outcome) = (Vec::new(), Outcome::default());
         self.cell().begin();
         (self.buffer, self.poster) = (self.prepared.buffer(phase), None);
-        self.monitor = match self.cell().work(phase) {
+        self.monitor = match work {
             Work::Mix(mix) if mix.until_steady => {
                 Some(Arc::new(SteadyStateMonitor::new(mix.parts.len())))
             }
             _ => None,
         };
-        if let Work::Sequence(sequence) = self.cell().work(phase) {
-            self.by_step.resize_with(sequence.questions.len(), OperationResults::default);
-            self.by_step.iter_mut().for_each(OperationResults::empty);
-            self.different_by_step.resize_with(self.by_step.len(), DistinctAnswers::default);
+        if let Work::Sequence(sequence) = work {
+            self.by_step.resize_with(sequence.questions.len(), Default::default);
         }
         match self.refused(phase).map_or_else(|| self.client_tasks_for(phase), Err) {
             Ok(client_tasks) => self.client_tasks = client_tasks,
@@ -46,75 +43,80 @@ impl FileBench {
                 return Ok(());
             }
         }
-        let work = self.cell().work(phase);
-        if let Work::Keep(keep) = work {
-            return self.ready_to_keep(phase, keep);
-        }
-        if let Work::Arrive(arrive) = work {
-            return self.ready_to_arrive(phase, arrive);
-        }
-        if self.prepared.is_guest {
-            self.cell().tables.iter().for_each(|rows| rows.begin(0));
-        } else if let Some(insert) = self.cell().insert_of(phase) {
-            self.make_fresh(phase, insert)?;
-        } else if let Work::Open { table, after, .. } = work
-            && *after != End::Close
-        {
-            match self.make_log(*table, *after) {
-                Err(error) if error.is_unsupported() => {
-                    self.refused = Some(error);
+        match work {
+            Work::Keep(keep) => return self.ready_to_keep(phase, keep),
+            Work::Arrive(arrive) => return self.ready_to_arrive(phase, arrive),
+            Work::Open { table, after, .. } if *after != End::Close && !self.prepared.is_guest => {
+                let log = self.make_log(*table, *after);
+                if self.unless_refused(log)?.is_none() {
                     return Ok(());
                 }
-                ready => ready?,
             }
-        } else {
-            // All runs of a phase that changes rows must find the same.
-            if let (true, Some(table)) = (changes_rows(work), work.table())
-                && self.table_states[table] == TableState::Inserted
-            {
-                self.table_states[table] = TableState::Else;
-            }
-            self.make_ready()?;
-            if self.prepared.cold {
-                self.database.reopen()?;
-            }
+            _ => self.make_tables_ready(phase, work)?,
         }
-        let phases = self.cell().parts_of(phase);
-        self.lay_out(&phases, matches!(self.cell().work(phase), Work::Mix(_)));
-        let lead = self.cell().insert_of(phase);
-        for phase in phases {
-            match self.database.ready(phase, lead.unwrap_or(phase)) {
-                Err(error) if error.is_unsupported() => {
-                    self.refused = Some(error);
-                    return Ok(());
-                }
-                ready => ready?,
-            }
+        let (parts, insert) = (self.cell().parts_of(phase), self.cell().insert_of(phase));
+        self.lay_out(&parts, matches!(work, Work::Mix(_)));
+        let mut parts = parts.into_iter();
+        let prepared = parts.try_for_each(|part| self.database.ready(part, insert.unwrap_or(part)));
+        if self.unless_refused(prepared)?.is_none() {
+            return Ok(());
         }
-        match self.client_of(phase) {
-            Err(error) if error.is_unsupported() => {
-                self.refused = Some(error);
-                return Ok(());
-            }
-            client => self.poster = client?,
-        }
+        let poster = self.client_of(phase);
+        let Some(poster) = self.unless_refused(poster)? else { return Ok(()) };
+        self.poster = poster;
         if self.client_tasks.len() > 1
             || (self.prepared.own_clients.is_some() && !self.client_tasks.is_empty())
         {
-            let client_tasks = std::mem::take(&mut self.client_tasks);
-            let cell = Arc::clone(&self.prepared.cell);
-            match ClientThreads::connect(
-                self.database.lifecycle(),
-                &cell,
-                &self.arena,
-                client_tasks,
-            ) {
-                Ok(client_threads) => self.client_threads = Some(client_threads),
-                Err(error) if error.is_unsupported() => self.refused = Some(error),
-                Err(error) => return Err(error),
-            }
+            let (tasks, cell) =
+                (std::mem::take(&mut self.client_tasks), Arc::clone(&self.prepared.cell));
+            let lifecycle = self.database.lifecycle();
+            let connected = ClientThreads::connect(lifecycle, &cell, &self.arena, tasks);
+            self.client_threads = self.unless_refused(connected)?;
         }
         Ok(())
+    }
+
+    /// Returns what is ready, unless the phase is unsupported. The error is then that of its run.
+    pub(super) fn unless_refused<T>(
+        &mut self,
+        ready: Result<T, EngineError>,
+    ) -> Result<Option<T>, EngineError> {
+        match ready {
+            Err(error) if error.is_unsupported() => {
+                self.refused = Some(error);
+                Ok(None)
+            }
+            ready => ready.map(Some),
+        }
+    }
+
+    /// Clears what was found.
+    pub(super) fn forget_found(&mut self) {
+        self.found.empty();
+        self.different.clear();
+        for (found, different) in &mut self.by_step {
+            found.empty();
+            different.clear();
+        }
+    }
+
+    /// Brings the tables into the state in which a phase begins.
+    fn make_tables_ready(&mut self, phase: usize, work: &Work) -> Result<(), EngineError> {
+        if self.prepared.is_guest {
+            self.cell().tables.iter().for_each(|rows| rows.begin(0));
+            return Ok(());
+        }
+        if let Some(insert) = self.cell().insert_of(phase) {
+            return self.make_fresh(phase, insert);
+        }
+        // All runs of a phase that changes rows must find the same.
+        if let (true, Some(table)) = (changes_rows(work), work.table())
+            && self.table_states[table] == TableState::Inserted
+        {
+            self.table_states[table] = TableState::Else;
+        }
+        self.make_ready()?;
+        if self.prepared.cold { self.database.reopen() } else { Ok(()) }
     }
 
     /// Creates the table of the insert that a phase is or begins with, and loads the other tables

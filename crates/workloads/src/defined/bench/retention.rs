@@ -23,11 +23,8 @@ impl FileBench {
         self.database.clear_kept(keep, &calendar.step_at(calendar.time(0)))?;
         self.table_states[keep.table] = TableState::Else;
         let mut parts = keep.parts();
-        match parts.try_for_each(|part| self.database.ready(part, phase)) {
-            Err(error) if error.is_unsupported() => self.refused = Some(error),
-            ready => ready?,
-        }
-        Ok(())
+        let ready = parts.try_for_each(|part| self.database.ready(part, phase));
+        self.unless_refused(ready).map(drop)
     }
 
     /// Inserts rows into the table until its cost is steady.

@@ -9,7 +9,7 @@ use embermark_language::{Asked, End, Sequence, Work};
 use embermark_meter::Meter;
 
 use super::super::kind::{changes_at_once, changes_rows, is_question, one_by_one};
-use super::super::port::Shared;
+use super::super::port::{Database, Session, Shared};
 use super::super::{client_checks, mix};
 use super::FileBench;
 use crate::MeasuredPart;
@@ -54,158 +54,169 @@ impl FileBench {
         Ok(())
     }
 
+    /// Does the work of a phase that one client does.
     pub(in super::super) fn perform(
         &mut self,
         phase: usize,
         meter: &mut Meter,
     ) -> Result<(), EngineError> {
-        if let Work::Sequence(sequence) = self.cell().work(phase) {
-            return self.perform_in_turn(phase, sequence, meter);
+        let work = self.cell().work(phase);
+        match work {
+            Work::Sequence(sequence) => return self.perform_in_turn(phase, sequence, meter),
+            work if is_question(work) => return self.ask(phase, work, meter),
+            Work::Open { reads, after, .. } => self.open_again(phase, *reads, *after, meter)?,
+            Work::Insert { table, .. } if self.inserts_many(phase) => {
+                self.insert_many(phase, *table, meter)?;
+            }
+            work => self.operate(phase, work, meter)?,
         }
+        if changes_rows(work) { self.database.flush() } else { Ok(()) }
+    }
+
+    /// Asks a question once, a number of times, or for a time.
+    fn ask(&mut self, phase: usize, work: &Work, meter: &mut Meter) -> Result<(), EngineError> {
         let Self { prepared, database, found, different, .. } = self;
-        let (work, by) = (prepared.cell.work(phase), prepared.strategy(phase));
-        let rows = prepared.cell.met[phase];
-        if prepared.cell.definition.phases[phase].per_row && is_question(work) {
+        let def = &prepared.cell.definition.phases[phase];
+        if def.per_row {
             meter.once(|| {
                 database.within(phase, Scope::PerOperation, &mut |all| all.perform(phase, 0, found))
             })?;
-            meter.count(rows.saturating_sub(1));
+            meter.count(prepared.cell.met[phase].saturating_sub(1));
             return Ok(());
         }
-        let asked = &prepared.cell.definition.phases[phase].asked;
-        if is_question(work) && *asked != Asked::ForTime {
-            let (ops, adds_up) = (prepared.ops(phase), prepared.cell.adds_up(phase));
-            let scope = if adds_up { Scope::Snapshot } else { Scope::PerOperation };
-            return database.within(phase, scope, &mut |session| {
-                if !adds_up || !matches!(work, Work::Latest { .. }) {
-                    return meter
-                        .each(ops, |i| {
-                            session.perform(phase, i, found)?;
-                            match work {
-                                _ if adds_up => found.ends.push(found.result.len()),
-                                // Answers to SQL questions are compared once.
-                                Work::Sql(_) => {}
-                                _ => different.see_short(i, found),
-                            }
-                            Ok(())
-                        })
-                        .map(drop);
-                }
-                let part = Part::new(meter, 0..ops);
-                session.each(phase, Shared::only_client(part), found).map(drop)
-            });
-        }
-        if is_question(work) {
-            return database.within(phase, Scope::PerOperation, &mut |session| {
-                let asked = meter.for_time(prepared.window, |i| {
+        let (ops, adds_up) = (prepared.ops(phase), prepared.cell.adds_up(phase));
+        let scope = if adds_up { Scope::Snapshot } else { Scope::PerOperation };
+        database.within(phase, scope, &mut |session| {
+            let done = if adds_up && matches!(work, Work::Latest { .. }) {
+                session.each(phase, Shared::only_client(Part::new(meter, 0..ops)), found)
+            } else if def.asked == Asked::ForTime {
+                meter.for_time(prepared.window, |i| {
                     session.perform(phase, i, found)?;
-                    // Answers to SQL questions are compared once.
-                    if !matches!(work, Work::Sql(_)) {
-                        different.see(i, found);
+                    different.see(work, i, found);
+                    Ok(())
+                })
+            } else {
+                meter.each(ops, |i| {
+                    session.perform(phase, i, found)?;
+                    match adds_up {
+                        true => found.ends.push(found.result.len()),
+                        false => different.see_short(work, i, found),
                     }
-                    Ok::<_, EngineError>(())
-                });
-                asked.map(drop)
+                    Ok(())
+                })
+            };
+            done.map(drop)
+        })
+    }
+
+    /// Returns whether a phase hands many rows to the engine at once.
+    fn inserts_many(&self, phase: usize) -> bool {
+        self.prepared.csv[phase].is_some()
+            || matches!(self.prepared.strategy(phase), Strategy::Bulk | Strategy::Batches(_))
+    }
+
+    /// Inserts rows by the fastest path, in batches, or from a buffer that another thread fills.
+    fn insert_many(
+        &mut self,
+        phase: usize,
+        table: usize,
+        meter: &mut Meter,
+    ) -> Result<(), EngineError> {
+        let Self { prepared, database, found, buffer, outcome, .. } = self;
+        let (rows, by) = (&prepared.cell.tables[table], prepared.strategy(phase));
+        if let Some(csv) = &prepared.csv[phase] {
+            found.changed = if database.loads_csv() {
+                let loaded = database.load_csv(table, &csv.file())?;
+                meter.count(loaded);
+                loaded
+            } else {
+                csv.parse(rows)?;
+                database.bulk(table, rows.loaded, None, meter)?
+            };
+        } else if let Some(buffer) = buffer.take() {
+            let commit = &mut |rows| database.batch(table, rows, Some(phase));
+            let done = buffer.insert(commit, meter)?;
+            found.changed += done.stored;
+            outcome.write_behind = done.write_behind;
+        } else if let Strategy::Batches(size) = by {
+            let (all, size) = (rows.loaded, size as usize);
+            for from in (0..all).step_by(size) {
+                if from > 0 && meter.expired() {
+                    break;
+                }
+                let batch = from..all.min(from + size);
+                let given = batch.len() as u64;
+                found.changed += database.batch(table, batch, Some(phase))?;
+                meter.count(given);
+            }
+        } else {
+            found.changed = database.bulk(table, rows.loaded, Some(phase), meter)?;
+        }
+        Ok(())
+    }
+
+    /// Opens the database again and again, and reads a row each time if the phase does.
+    fn open_again(
+        &mut self,
+        phase: usize,
+        reads: bool,
+        after: End,
+        meter: &mut Meter,
+    ) -> Result<(), EngineError> {
+        let Self { prepared, database, found, .. } = self;
+        if after != End::Close {
+            database.lifecycle().crash_on_close()?;
+        }
+        let opened = meter.each(prepared.ops(phase), |i| {
+            database.reopen()?;
+            if !reads {
+                return Ok(());
+            }
+            database.ready(phase, phase)?;
+            database.within(phase, Scope::PerOperation, &mut |one| one.perform(phase, i, found))
+        });
+        opened.map(drop)
+    }
+
+    /// Does the operations of a phase on single rows, or its change of all rows that meet its
+    /// conditions.
+    fn operate(&mut self, phase: usize, work: &Work, meter: &mut Meter) -> Result<(), EngineError> {
+        let Self { prepared, database, found, .. } = self;
+        let (by, database) = (prepared.strategy(phase), &mut **database);
+        if one_by_one(work).is_some() {
+            let mut looked = 0;
+            database.within(phase, Scope::Snapshot, &mut |all| {
+                looked = all.find_rows(phase)?;
+                Ok(())
+            })?;
+            return in_transactions(by, looked, meter, database, phase, |session, part| {
+                session.change_each(phase, part, found)
             });
         }
-        match work {
-            Work::Insert { table, .. } if let Some(csv) = &prepared.csv[phase] => {
-                found.changed = if database.loads_csv() {
-                    let loaded = database.load_csv(*table, &csv.file())?;
-                    meter.count(loaded);
-                    loaded
-                } else {
-                    let rows = &prepared.cell.tables[*table];
-                    csv.parse(rows)?;
-                    database.bulk(*table, rows.loaded, None, meter)?
-                };
-            }
-            Work::Insert { table, .. } if by == Strategy::Bulk => {
-                let rows = prepared.cell.tables[*table].loaded;
-                found.changed = database.bulk(*table, rows, Some(phase), meter)?;
-            }
-            Work::Insert { table, .. } if let Some(buffer) = self.buffer.take() => {
-                let commit = &mut |rows| database.batch(*table, rows, Some(phase));
-                let done = buffer.insert(commit, meter)?;
-                found.changed += done.stored;
-                self.outcome.write_behind = done.write_behind;
-            }
-            Work::Insert { table, .. } if let Strategy::Batches(rows) = by => {
-                let (all, size) = (prepared.cell.tables[*table].loaded, rows as usize);
-                for from in (0..all).step_by(size) {
-                    if from > 0 && meter.expired() {
-                        break;
+        if changes_at_once(work) {
+            meter.once(|| {
+                loop {
+                    database
+                        .within(phase, Scope::Batch, &mut |all| all.perform(phase, 0, found))?;
+                    if !found.more {
+                        return Ok::<_, EngineError>(());
                     }
-                    let batch = from..all.min(from + size);
-                    let given = batch.len() as u64;
-                    found.changed += database.batch(*table, batch, Some(phase))?;
-                    meter.count(given);
                 }
-            }
-            Work::Open { reads, after, .. } => {
-                if *after != End::Close {
-                    database.lifecycle().crash_on_close()?;
-                }
-                meter.each(prepared.ops(phase), |i| {
-                    database.reopen()?;
-                    if !reads {
-                        return Ok(());
-                    }
-                    database.ready(phase, phase)?;
-                    let each = Scope::PerOperation;
-                    database.within(phase, each, &mut |one| one.perform(phase, i, found))
-                })?;
-            }
-            work if one_by_one(work).is_some() => {
-                let mut looked = 0;
-                database.within(phase, Scope::Snapshot, &mut |all| {
-                    looked = all.find_rows(phase)?;
-                    Ok(())
-                })?;
-                by.each(looked, meter, |scope, part| {
-                    let (mut part, mut done) = (Some(part), 0);
-                    database.within(phase, scope, &mut |session| {
-                        if let Some(part) = part.take() {
-                            done = session.change_each(phase, Shared::only_client(part), found)?;
-                        }
-                        Ok(())
-                    })?;
-                    Ok(done)
-                })?;
-            }
-            work if changes_at_once(work) => {
-                meter.once(|| {
-                    loop {
-                        database
-                            .within(phase, Scope::Batch, &mut |all| all.perform(phase, 0, found))?;
-                        if !found.more {
-                            return Ok(());
-                        }
-                    }
-                })?;
-                meter.count(rows.saturating_sub(1));
-            }
-            Work::ReadModifyWrite { .. } if by == Strategy::CommitEach => {
-                // Reading and writing are one transaction.
-                meter.each(prepared.ops(phase), |i| {
-                    database.within(phase, Scope::Batch, &mut |both| both.perform(phase, i, found))
-                })?;
-            }
-            _ => {
-                let ops = prepared.ops(phase) as usize;
-                by.each(ops, meter, |scope, part| {
-                    let (mut part, mut done) = (Some(part), 0);
-                    database.within(phase, scope, &mut |session| {
-                        if let Some(part) = part.take() {
-                            done = session.each(phase, Shared::only_client(part), found)?;
-                        }
-                        Ok(())
-                    })?;
-                    Ok(done)
-                })?;
-            }
+            })?;
+            meter.count(prepared.cell.met[phase].saturating_sub(1));
+            return Ok(());
         }
-        if changes_rows(work) { database.flush() } else { Ok(()) }
+        let ops = prepared.ops(phase);
+        if matches!(work, Work::ReadModifyWrite { .. }) && by == Strategy::CommitEach {
+            // Reading and writing are one transaction.
+            let done = meter.each(ops, |i| {
+                database.within(phase, Scope::Batch, &mut |both| both.perform(phase, i, found))
+            });
+            return done.map(drop);
+        }
+        in_transactions(by, ops as usize, meter, database, phase, |session, part| {
+            session.each(phase, part, found)
+        })
     }
 
     /// Does the insert, if there is one, and then each question once, or all questions again and
@@ -219,18 +230,16 @@ impl FileBench {
         if let Some(insert) = sequence.insert {
             self.perform(insert, meter)?;
         }
-        let Self { prepared, database, by_step, different_by_step, .. } = self;
+        let Self { prepared, database, by_step, .. } = self;
         let mut ask = |i: usize| {
-            let steps = by_step.iter_mut().zip(&mut *different_by_step);
-            sequence.questions.iter().zip(steps).try_for_each(|(question, (found, different))| {
+            let mut steps = sequence.questions.iter().zip(&mut *by_step);
+            steps.try_for_each(|(question, (found, different))| {
                 let cell = &prepared.cell;
                 if !cell.adds_up(*question) {
                     database.within(*question, Scope::PerOperation, &mut |one| {
                         one.perform(*question, i, found)
                     })?;
-                    if !matches!(cell.work(*question), Work::Sql(_)) {
-                        different.see_short(i, found);
-                    }
+                    different.see_short(cell.work(*question), i, found);
                     return Ok(());
                 }
                 found.empty();
@@ -249,4 +258,26 @@ impl FileBench {
             (None, _) => meter.for_time(prepared.window, ask).map(drop),
         }
     }
+}
+
+/// Does `n` operations of a phase, in transactions. `each` does those of a part in an open one.
+fn in_transactions(
+    by: Strategy,
+    n: usize,
+    meter: &mut Meter,
+    database: &mut dyn Database,
+    phase: usize,
+    mut each: impl FnMut(&mut dyn Session, Shared<'_>) -> Result<u64, EngineError>,
+) -> Result<(), EngineError> {
+    let done = by.each(n, meter, |scope, part| {
+        let (mut part, mut done) = (Some(part), 0);
+        database.within(phase, scope, &mut |session| {
+            if let Some(part) = part.take() {
+                done = each(session, Shared::only_client(part))?;
+            }
+            Ok(())
+        })?;
+        Ok(done)
+    });
+    done.map(drop)
 }

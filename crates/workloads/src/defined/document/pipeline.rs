@@ -1,4 +1,5 @@
-//! Questions of a workload file as aggregation pipelines of MongoDB. Absent values have no field.
+//! Questions of a workload file as aggregation pipelines of MongoDB: JSON arrays of stages. Absent
+//! values have no field.
 //! The columns of the key are under `_id`.
 
 mod conditions;
@@ -7,13 +8,6 @@ pub(super) mod paths;
 pub(super) mod rows;
 pub(super) mod statistics;
 pub(super) mod values;
-
-/// A pipeline as a JSON array of stages, and the paths of its columns in the result's documents.
-#[derive(Debug, PartialEq)]
-pub(super) struct Pipeline {
-    pub text: String,
-    pub columns: Vec<String>,
-}
 
 #[cfg(test)]
 mod tests;

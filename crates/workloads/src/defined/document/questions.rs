@@ -9,16 +9,12 @@ use super::super::cell::Cell;
 use super::super::month;
 use super::{harper_sql, pipeline};
 
-/// A question in the store's language, and the names of the columns of its answer.
+/// A question in the store's language, and the names of the columns of its answer. Those of a
+/// pipeline are their paths in the result's documents.
+#[derive(Debug, PartialEq)]
 pub(super) struct Question {
     pub text: String,
     pub columns: Vec<String>,
-}
-
-impl From<pipeline::Pipeline> for Question {
-    fn from(pipeline::Pipeline { text, columns }: pipeline::Pipeline) -> Self {
-        Self { text, columns }
-    }
 }
 
 /// Returns whether a short search by key per value finds the newest documents faster than a
@@ -49,25 +45,25 @@ pub(super) fn question(
     let table = rows.table;
     match (cell.work(phase), language) {
         (Work::Latest { by, time, .. }, Language::Pipeline) => {
-            Some(pipeline::rows::latest(table, &filters, *by, *time)?.into())
+            pipeline::rows::latest(table, &filters, *by, *time)
         }
         (Work::Gaps { by, time, longer, .. }, Language::Pipeline) => {
-            Some(pipeline::statistics::gaps(table, &filters, (*by, *time), *longer)?.into())
+            pipeline::statistics::gaps(table, &filters, (*by, *time), *longer)
         }
         (Work::Outliers { of, by, deviations, .. }, Language::Pipeline) => {
-            Some(pipeline::statistics::outliers(table, &filters, (*of, *by), *deviations)?.into())
+            pipeline::statistics::outliers(table, &filters, (*of, *by), *deviations)
         }
         (Work::Correlate(question), Language::Pipeline) => {
-            Some(pipeline::statistics::correlate(table, question, &times(cell, phase))?.into())
+            pipeline::statistics::correlate(table, question, &times(cell, phase))
         }
         (
             Work::Find { .. }
             | Work::UpdateWhere { .. }
             | Work::Delete { removed: Removed::Where { .. }, .. },
             Language::Pipeline,
-        ) => Some(pipeline::rows::matched(table, &filters, wanted(cell, phase))?.into()),
+        ) => pipeline::rows::matched(table, &filters, wanted(cell, phase)),
         (Work::Group(group), Language::Pipeline) => {
-            Some(pipeline::groups::group(table, group, &filters, &times(cell, phase))?.into())
+            pipeline::groups::group(table, group, &filters, &times(cell, phase))
         }
         (Work::Group(group), Language::Sql(dialect)) => {
             let text = harper_sql::group(dialect, table, group, &filters)?;

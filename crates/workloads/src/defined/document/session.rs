@@ -8,8 +8,9 @@ mod statistics;
 
 use embermark_contract::Result;
 use embermark_contract::document::{
-    Collection, CollectionDef, Document, DocumentStore, Filter, Order, Value as Stored,
+    Collection, CollectionDef, Document, DocumentStore, Filter, Order,
 };
+use embermark_contract::row::Visit;
 use embermark_language::Work;
 use embermark_model::table::OwnedValue;
 
@@ -18,7 +19,7 @@ use super::super::cell::Cell;
 use super::super::port::{OperationResults, Session};
 use super::super::row::OwnedKey;
 use super::questions::Question;
-use super::stored::{Fields, Key, fields_of, key_of, stored};
+use super::stored::{Fields, Key, key_and_fields, stored};
 
 pub(super) struct DocumentSession<'a> {
     pub store: &'a mut dyn DocumentStore,
@@ -38,6 +39,17 @@ impl<'a> DocumentSession<'a> {
         let questions = &self.questions[phase];
         questions.get(i % questions.len().max(1))
     }
+
+    /// Asks a question about a collection.
+    fn ask(&mut self, table: usize, question: &Question, visit: &mut Visit<'_>) -> Result<()> {
+        let columns: Vec<&str> = question.columns.iter().map(String::as_str).collect();
+        self.store.query(self.collections[table], &question.text, &columns, visit)
+    }
+
+    /// Returns the key of operation `i` of a phase.
+    fn key(&self, phase: usize, i: usize) -> Key<'a> {
+        self.cell.key_in(self.arena, phase, i).into_iter().map(stored).collect()
+    }
 }
 
 /// Returns the fields that operation `i` of a phase sets.
@@ -48,10 +60,6 @@ fn set(cell: &Cell, phase: usize, i: usize) -> Fields<'_> {
 
 fn stored_all(values: &[OwnedValue]) -> Key<'_> {
     values.iter().map(|value| stored(value.as_value())).collect()
-}
-
-fn stored_key(key: &OwnedKey) -> Key<'_> {
-    key.iter().map(|value| stored(value.as_value())).collect()
 }
 
 impl Session for DocumentSession<'_> {
@@ -70,7 +78,7 @@ impl Session for DocumentSession<'_> {
     fn change(&mut self, phase: usize, n: usize, found: &mut OperationResults) -> Result<()> {
         let work = self.cell.work(phase);
         let collection = self.collections[work.table().unwrap_or_default()];
-        let (set, key) = (set(self.cell, phase, 0), stored_key(&self.looked[n]));
+        let (set, key) = (set(self.cell, phase, 0), stored_all(&self.looked[n]));
         let filter = Filter::Key(&key);
         found.changed += match work {
             Work::Delete { .. } => self.store.delete(collection, &filter)?,
@@ -86,29 +94,22 @@ impl Session for DocumentSession<'_> {
         match work {
             Work::Insert { .. } => {
                 let (rows, def) = (&cell.tables[table], self.defs[table]);
-                let (key, fields) = (key_of(rows, i), fields_of(rows, i, def));
+                let get = |column| rows.value(i, column);
+                let (key, fields) = key_and_fields(rows.table, def, get);
                 let document = Document { key: &key, fields: &fields };
                 self.store.insert(self.collections[table], &document)?;
                 found.changed += 1;
             }
             Work::Get { .. } | Work::Open { .. } | Work::ReadModifyWrite { .. } => {
-                let key: Key<'_> =
-                    cell.key_in(self.arena, phase, i).into_iter().map(stored).collect();
+                let key = self.key(phase, i);
                 self.rows(table, Filter::Key(&key), (Order::Any, None), found)?;
                 if matches!(work, Work::ReadModifyWrite { .. }) {
                     found.changed += self.update(phase, i, table)?;
                 }
             }
             Work::Upsert { .. } => {
-                let (row, def, of) =
-                    (cell.upserted(phase, i), self.defs[table], &cell.tables[table]);
-                let key = of.table.key.iter().map(|column| stored(row[*column]));
-                let key: Key<'_> = key.collect();
-                let beside = (0..row.len()).filter(|column| !of.table.key.contains(column));
-                let fields = def.fields.iter().zip(beside);
-                let fields = fields.map(|(name, column)| (*name, stored(row[column])));
-                let fields: Fields<'_> =
-                    fields.filter(|(_, value)| *value != Stored::Null).collect();
+                let (row, of) = (cell.upserted(phase, i), cell.tables[table].table);
+                let (key, fields) = key_and_fields(of, self.defs[table], |column| row[column]);
                 let document = Document { key: &key, fields: &fields };
                 self.store.upsert(self.collections[table], &document)?;
                 found.changed += 1;

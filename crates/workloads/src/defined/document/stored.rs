@@ -9,7 +9,6 @@ use smallvec::SmallVec;
 
 use super::super::access;
 use super::super::rows::Source;
-use super::super::table_rows::Rows;
 
 /// Values of a key.
 pub(super) type Key<'a> = SmallVec<[Stored<'a>; 4]>;
@@ -41,23 +40,16 @@ pub(super) fn equalities<'a>(
     each.collect()
 }
 
-pub(super) fn key_of<'a>(rows: &'a Rows, place: usize) -> Key<'a> {
-    rows.key(place).into_iter().map(stored).collect()
-}
-
-/// Returns the fields of a row outside its key.
-pub(super) fn fields_of<'a>(
-    rows: &'a Rows,
-    place: usize,
+/// Returns the key and the other fields of a row. `get` returns its columns.
+pub(super) fn key_and_fields<'a>(
+    table: &Table,
     def: &'static CollectionDef,
-) -> Fields<'a> {
-    let beside = (0..rows.table.columns.len()).filter(|column| !rows.table.key.contains(column));
-    let fields = def
-        .fields
-        .iter()
-        .zip(beside)
-        .map(|(name, column)| (*name, stored(rows.value(place, column))));
-    fields.filter(|(_, value)| *value != Stored::Null).collect()
+    get: impl Fn(usize) -> Value<'a>,
+) -> (Key<'a>, Fields<'a>) {
+    let key = table.key.iter().map(|column| stored(get(*column)));
+    let beside = (0..table.columns.len()).filter(|column| !table.key.contains(column));
+    let fields = def.fields.iter().zip(beside).map(|(name, column)| (*name, stored(get(column))));
+    (key.collect(), fields.filter(|(_, value)| *value != Stored::Null).collect())
 }
 
 /// Rows as documents for a bulk load.
@@ -71,8 +63,8 @@ pub(super) struct Feed<'a> {
 impl Documents for Feed<'_> {
     fn next(&mut self) -> Option<Document<'_>> {
         let (rows, place) = self.source.advance()?;
-        self.key = key_of(rows, place);
-        self.fields = fields_of(rows, place, self.def);
+        let get = |column| rows.value(place, column);
+        (self.key, self.fields) = key_and_fields(rows.table, self.def, get);
         Some(Document { key: &self.key, fields: &self.fields })
     }
 }

@@ -53,15 +53,6 @@ pub(super) fn spread(
     Ok(())
 }
 
-/// Returns how the rows of a table repeat: shifted by whole steps that are longer than from the
-/// first row to the last.
-///
-/// # Errors
-/// [`WorkloadError::Unfit`] if that exceeds 64 bits.
-pub(super) fn repetition(keep: &Keep, rows: &Rows) -> Result<Repetition, WorkloadError> {
-    Repetition::new(rows, keep.time, keep.step, true)
-}
-
 /// Checks that rows which repeat, and whose newest are asked for, are in the order of their times.
 ///
 /// # Errors

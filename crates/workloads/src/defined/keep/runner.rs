@@ -210,40 +210,29 @@ impl<'a> KeepRunner<'a> {
     }
 
     /// Begins a time step with rows: creates its partition, and lets the steps expire that are now
-    /// older than the window. If rows come in every step, that is at most one.
+    /// older than the window. If rows come in every step, that is at most one. The time of the
+    /// first includes that of the partition.
     fn housekeeping(&mut self, step: &TimeStep) -> Result<()> {
         let keep = self.parameters.keep;
         // Nothing expires in the first window.
         let mut expiring = self.calendar.expiring(self.oldest, step.number);
-        loop {
-            let next = expiring.and_then(|(_, end)| self.calendar.expiring(end, step.number));
-            // A table with partitions has at least one, also if nothing of it is left.
-            let is_emptied = expiring.is_some_and(|(_, end)| end >= self.came);
-            let from = self.clock.ticks();
-            if is_emptied {
-                self.database.begin(keep, step)?;
-            }
-            if let Some((oldest, _)) = &expiring {
-                self.database.expire(keep, oldest)?;
-                self.database.lifecycle().upkeep()?;
-            }
-            if next.is_none() && !is_emptied {
-                self.database.begin(keep, step)?;
-            }
+        let mut from = self.clock.ticks();
+        // A table with partitions has at least one, also if all that it had expire.
+        self.database.begin(keep, step)?;
+        while let Some((oldest, end)) = expiring {
+            self.database.expire(keep, &oldest)?;
+            self.database.lifecycle().upkeep()?;
             let to = self.clock.ticks();
-            if let Some((_, end)) = expiring {
-                self.recorder.rows(0, (end - self.oldest) as u64);
-                let ns = self.clock.nanoseconds(from, to);
-                let at_ns = self.clock.nanoseconds(self.began, from);
-                self.recorder.record(Kind::Expiry, at_ns, ns, ns);
-                self.oldest = end;
-            }
+            self.recorder.rows(0, (end - self.oldest) as u64);
+            let ns = self.clock.nanoseconds(from, to);
+            let at_ns = self.clock.nanoseconds(self.began, from);
+            self.recorder.record(Kind::Expiry, at_ns, ns, ns);
+            self.oldest = end;
             self.close_slice_if_over(to)?;
-            if next.is_none() {
-                return Ok(());
-            }
-            expiring = next;
+            expiring = self.calendar.expiring(end, step.number);
+            from = self.clock.ticks();
         }
+        Ok(())
     }
 
     /// Inserts the rows of a time step. Returns whether it is complete.

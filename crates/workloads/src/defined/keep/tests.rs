@@ -14,13 +14,10 @@ use embermark_model::{Durability, Scale};
 
 use super::super::Defined;
 use super::super::cell::Cell;
-use super::super::kind;
 use super::super::oracle::check_newest;
-use super::super::phases::{draw_keys, each_of};
 use super::super::port::{OperationResults, fingerprint};
 use super::super::row::owned;
-use super::super::source;
-use super::super::update_values::UpdateValues;
+use super::super::{phases, source};
 use super::{Calendar, Content, check_order};
 use crate::{PhaseObserver, Source as _, Spec, WorkloadError};
 
@@ -42,18 +39,7 @@ pub(in super::super) fn cell(
     rows.stage(scale, &staged)?;
     let tables = source::open(definition, &staged)?;
     check_order(&tables)?;
-    Ok(Cell {
-        definition,
-        operation_keys: draw_keys(definition, &tables, 3)?,
-        update_values: UpdateValues::new(3, 10),
-        set_at_once: kind::set_at_once(definition),
-        met: Vec::new(),
-        each: each_of(definition, &tables, 3)?,
-        engine: String::new(),
-        appends_only: false,
-        commit: None,
-        tables,
-    })
+    phases::cell(definition, tables, 3)
 }
 
 /// Returns a day of this many rows.
@@ -274,16 +260,6 @@ struct Counts {
 }
 
 impl PhaseObserver for Counts {
-    fn process(&mut self, _: &'static str, _: u32) {}
-
-    fn begin(&mut self, _: Duration) {}
-
-    fn end(&mut self) {}
-
-    fn open(&mut self) {}
-
-    fn close(&mut self) {}
-
     fn count(&mut self, name: &'static str, count: u64) {
         if name == "rows" {
             self.rows = count;
@@ -295,8 +271,6 @@ impl PhaseObserver for Counts {
             self.expiries = latency.samples;
         }
     }
-
-    fn remark(&mut self, _: &str) {}
 }
 
 /// Keeps the rows of a file in memory for 20 ms, and compares what is left.

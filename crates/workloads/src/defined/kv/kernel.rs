@@ -39,10 +39,6 @@ enum Bucket {
 }
 
 impl By {
-    const fn new(field: Field, bucket: Bucket) -> Self {
-        Self { field, bucket, from: 0, values: 0, is_there: true }
-    }
-
     /// Returns whether a row belongs to the group.
     #[inline]
     fn has(&self, key: &[u8], value: &[u8]) -> bool {
@@ -156,14 +152,14 @@ impl<'a> Groups<'a> {
     /// Returns `None` where a column has no fixed position in its pairs. `key` are the columns of
     /// the key, if rows come in key order.
     pub(super) fn new(group: &'a Group, codec: &'a Codec, key: Option<&[usize]>) -> Option<Self> {
-        let by = group.by.iter().map(|by| match *by {
-            Grouped::Column(column) => Some(By::new(codec.field(column)?, Bucket::One)),
-            Grouped::Bucket { column, units } => {
-                Some(By::new(codec.field(column)?, Bucket::Units(units)))
-            }
-            Grouped::Month { column, unit } => {
-                Some(By::new(codec.field(column)?, Bucket::Month(unit)))
-            }
+        let by = group.by.iter().map(|by| {
+            let (column, bucket) = match *by {
+                Grouped::Column(column) => (column, Bucket::One),
+                Grouped::Bucket { column, units } => (column, Bucket::Units(units)),
+                Grouped::Month { column, unit } => (column, Bucket::Month(unit)),
+            };
+            let field = codec.field(column)?;
+            Some(By { field, bucket, from: 0, values: 0, is_there: true })
         });
         let by: Vec<By> = by.collect::<Option<_>>()?;
         let (mut fields, mut columns) = (Vec::<Summed>::new(), Vec::new());
@@ -328,12 +324,11 @@ fn begins(group: &Group, key: &[usize]) -> bool {
         Grouped::Column(column) => (column, false),
         Grouped::Bucket { column, .. } | Grouped::Month { column, .. } => (column, true),
     });
-    let all = group.by.len();
-    all <= key.len()
-        && columns
-            .zip(key)
-            .enumerate()
-            .all(|(n, ((column, bucket), of_key))| column == *of_key && (!bucket || n + 1 == all))
+    let (all, mut columns) = (group.by.len(), columns.zip(key).enumerate());
+    let is_next = |(n, ((column, bucket), of_key)): (usize, ((usize, bool), &usize))| {
+        column == *of_key && (!bucket || n + 1 == all)
+    };
+    all <= key.len() && columns.all(is_next)
 }
 
 impl Sum {

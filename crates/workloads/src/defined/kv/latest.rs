@@ -9,14 +9,15 @@ use super::super::access::{Access, filters};
 use super::super::codec::conditions::Conditions;
 use super::super::latest_rows::LatestRows;
 use super::buffers::Buffers;
-use super::questions::print;
+use super::row_sum::{RowSum, print};
 use super::session::{KvSession, foreign};
 
 impl KvSession<'_> {
     /// Finds the newest rows of each value of a column, by a backward scan from the end of its
     /// rows.
     pub(super) fn newest_by_key(&mut self, table: usize, found: &mut Checksum) -> Result<()> {
-        let (codec, by_values) = (&self.codecs[table], self.by_values);
+        let codec = &self.codecs[table];
+        let mut sum = RowSum::new(self.by_values, codec, found);
         // Prefix lengths of the newest key: rows of its value, and rows of its value and time,
         // begin with them.
         let (mut of_value, mut of_time) = (0, 0);
@@ -24,7 +25,6 @@ impl KvSession<'_> {
         let (mut ended, mut first) = (false, true);
         while !ended {
             ended = true;
-            let mut unread = None;
             let before = if first { None } else { Some(&to[..of_value]) };
             let range = kv::Range { from: None, to: before, ..Default::default() }.backward();
             newest.clear();
@@ -36,19 +36,13 @@ impl KvSession<'_> {
                 } else if key.get(..of_time) != Some(&newest[..of_time]) {
                     return ControlFlow::Break(());
                 }
-                match print(by_values, codec, key, value) {
-                    Ok(print) => *found += print,
-                    Err(error) => unread = Some(error),
-                }
+                sum.add(key, value);
                 ControlFlow::Continue(())
             })?;
-            if let Some(error) = unread {
-                return Err(error);
-            }
             std::mem::swap(newest, to);
             first = false;
         }
-        Ok(())
+        sum.end()
     }
 
     /// Finds the newest rows of the value of question `i`, from the end of its rows.
@@ -59,8 +53,8 @@ impl KvSession<'_> {
         table: usize,
         found: &mut Checksum,
     ) -> Result<()> {
-        let (codec, of, by_values) =
-            (&self.codecs[table], &self.cell.tables[table], self.by_values);
+        let (codec, of) = (&self.codecs[table], &self.cell.tables[table]);
+        let mut sum = RowSum::new(self.by_values, codec, found);
         let filters = filters(self.cell, phase, i);
         let Buffers { key: from, to, room: newest, .. } = self.buffers;
         let access = Access::best(of.table, &filters);
@@ -68,7 +62,7 @@ impl KvSession<'_> {
         let range = kv::Range::between(from, ends.then_some(&**to)).backward();
         // If the key ends with the time, the newest time has one row.
         let is_one = of.table.key.len() == 2;
-        let (mut of_time, mut unread) = (0, None);
+        let mut of_time = 0;
         newest.clear();
         self.operations.scan(self.tables[table], range, &mut |key, value| {
             if newest.is_empty() {
@@ -77,13 +71,10 @@ impl KvSession<'_> {
             } else if key.get(..of_time) != Some(&newest[..of_time]) {
                 return ControlFlow::Break(());
             }
-            match print(by_values, codec, key, value) {
-                Ok(print) => *found += print,
-                Err(error) => unread = Some(error),
-            }
+            sum.add(key, value);
             if is_one { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
-        unread.map_or(Ok(()), Err)
+        sum.end()
     }
 
     /// Finds the newest row of the value of question `i` in a table whose key begins with the time,
@@ -94,21 +85,19 @@ impl KvSession<'_> {
         table: usize,
         found: &mut Checksum,
     ) -> Result<()> {
-        let (codec, by_values) = (&self.codecs[table], self.by_values);
-        let (filters, mut unread) = (filters(self.cell, phase, i), None);
+        let codec = &self.codecs[table];
+        let mut sum = RowSum::new(self.by_values, codec, found);
+        let filters = filters(self.cell, phase, i);
         let conditions = Conditions::new(codec, &filters);
         let backward = kv::Range::default().backward();
         self.operations.scan(self.tables[table], backward, &mut |key, value| {
             if !conditions.are_met(codec, key, value) {
                 return ControlFlow::Continue(());
             }
-            match print(by_values, codec, key, value) {
-                Ok(print) => *found += print,
-                Err(error) => unread = Some(error),
-            }
+            sum.add(key, value);
             ControlFlow::Break(())
         })?;
-        unread.map_or(Ok(()), Err)
+        sum.end()
     }
 
     /// Finds the newest rows of each value among all rows of a question.
@@ -124,7 +113,7 @@ impl KvSession<'_> {
         self.filtered(phase, i, table, |codec, key, value| {
             let columns = (codec.column(key, value, by), codec.column(key, value, time));
             let row = print(by_values, codec, key, value);
-            let ((Some(of), Some(at)), Ok(row)) = (columns, row) else {
+            let ((Some(of), Some(at)), Some(row)) = (columns, row) else {
                 broken = true;
                 return ControlFlow::Break(());
             };

@@ -1,12 +1,38 @@
-//! Which questions are answered without reading every row.
+//! Which phases a store does itself, and which questions are answered without reading every row.
 
-use embermark_language::{Aggregate, Compute, Group, Work};
+use embermark_language::{Aggregate, Compute, Group, Range, Removed, Span, Work};
+use embermark_model::table::Table;
 
+use super::super::access::{Access, By, filters};
 use super::super::cell::Cell;
+use super::super::kind::rows_at_once;
 use super::super::table_rows::Rows;
 
+/// Returns whether a store does the work of a phase by its own operations. `keeps` is whether it
+/// keeps the indexes of the table, and `counts` whether it knows the number of pairs.
+pub(super) fn is_native(cell: &Cell, phase: usize, keeps: bool, counts: bool) -> bool {
+    let rows = cell.rows_of(phase);
+    match cell.work(phase) {
+        work if rows_at_once(work) > 1 => false,
+        Work::Get { .. } | Work::Open { .. } => true,
+        Work::Insert { .. }
+        | Work::Update { .. }
+        | Work::Upsert { .. }
+        | Work::ReadModifyWrite { .. }
+        | Work::Delete { removed: Removed::Keys { .. }, .. } => keeps,
+        Work::Latest { by, time, .. } => newest_by_key(rows, *by, *time),
+        Work::Range(Range { span: Span::Rows { .. }, .. }) => true,
+        Work::Range(_) | Work::Find { .. } => {
+            let access = Access::best(rows.table, &filters(cell, phase, 0));
+            access.exact && (access.by == By::Key || keeps)
+        }
+        Work::Group(group) => counts && counts_rows(group, rows.table),
+        _ => false,
+    }
+}
+
 /// Returns whether a question only asks for the number of rows of a table.
-pub(in super::super) fn counts_rows(group: &Group, table: &embermark_model::table::Table) -> bool {
+pub(super) fn counts_rows(group: &Group, table: &Table) -> bool {
     let is_of_rows = |compute: &Compute| {
         let all_are_there = |column: usize| !table.columns[column].nullable;
         compute.aggregate == Aggregate::Count && compute.column.is_none_or(all_are_there)

@@ -19,6 +19,7 @@ use super::super::outliers::Outliers;
 use super::super::port::{OperationResults, with};
 use super::buffers::Buffers;
 use super::paths::{counts_rows, newest_by_key};
+use super::row_sum::RowSum;
 use super::session::{KvSession, foreign};
 use super::{kernel, walks};
 
@@ -73,21 +74,18 @@ impl KvSession<'_> {
         key: &[u8],
         found: &mut OperationResults,
     ) -> Result<()> {
-        let (codec, by_values) = (&self.codecs[table], self.by_values);
-        let (mut left, mut broken) = (self.cell.wanted(phase, i), None);
+        let mut sum = RowSum::new(self.by_values, &self.codecs[table], &mut found.rows);
+        let mut left = self.cell.wanted(phase, i);
         let from = kv::Range::between(key, None);
         self.operations.scan(self.tables[table], from, &mut |key, value| {
-            match print(by_values, codec, key, value) {
-                Ok(print) => found.rows += print,
-                Err(error) => broken = Some(error),
-            }
+            sum.add(key, value);
             left -= 1;
             if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
-        broken.map_or(Ok(()), Err)
+        sum.end()
     }
 
-    /// Reads the rows in a range of time.
+    /// Reads whole rows that meet the conditions of operation `i`.
     pub(super) fn between(
         &mut self,
         phase: usize,
@@ -95,15 +93,12 @@ impl KvSession<'_> {
         table: usize,
         found: &mut OperationResults,
     ) -> Result<()> {
-        let (by_values, mut broken) = (self.by_values, None);
-        self.filtered(phase, i, table, |codec, key, value| {
-            match print(by_values, codec, key, value) {
-                Ok(print) => found.rows += print,
-                Err(error) => broken = Some(error),
-            }
+        let mut sum = RowSum::new(self.by_values, &self.codecs[table], &mut found.rows);
+        self.filtered(phase, i, table, |_, key, value| {
+            sum.add(key, value);
             ControlFlow::Continue(())
         })?;
-        broken.map_or(Ok(()), Err)
+        sum.end()
     }
 
     /// Groups the rows that meet conditions.
@@ -250,16 +245,12 @@ impl KvSession<'_> {
         select: &[usize],
         found: &mut OperationResults,
     ) -> Result<()> {
+        found.rows = Checksum::default();
+        if self.cell.tables[table].is_whole(select) {
+            return self.between(phase, 0, table, found);
+        }
         let (mut rows, mut broken) = (Checksum::default(), false);
-        let (whole, by_values) = (self.cell.tables[table].is_whole(select), self.by_values);
         self.filtered(phase, 0, table, |codec, key, value| {
-            if whole {
-                match print(by_values, codec, key, value) {
-                    Ok(print) => rows += print,
-                    Err(_) => broken = true,
-                }
-                return ControlFlow::Continue(());
-            }
             let read =
                 |print, column: &usize| Some(with(print, codec.column(key, value, *column)?));
             match select.iter().try_fold(Fingerprint::default(), read) {
@@ -271,18 +262,4 @@ impl KvSession<'_> {
         found.rows = rows;
         if broken { Err(foreign()) } else { Ok(()) }
     }
-}
-
-/// Returns what a pair adds to a checksum: its bytes, or the values of its row.
-#[inline]
-pub(super) fn print(
-    by_values: bool,
-    codec: &Codec,
-    key: &[u8],
-    value: &[u8],
-) -> Result<Fingerprint> {
-    if !by_values {
-        return Ok(Fingerprint::of_pair(key, value));
-    }
-    codec.read(key, value, Fingerprint::default(), with).ok_or_else(foreign)
 }

@@ -2,14 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use embermark_contract::kv::{self, Operations, Table};
+use embermark_contract::kv::{Operations, Table};
 use embermark_contract::{EngineError, Result};
 use embermark_language::{Range, Removed, Span, Work};
 use embermark_model::fingerprint::{Checksum, Fingerprint};
-use embermark_model::table::Value;
-use smallvec::SmallVec;
 
-use super::super::access::{beyond, filters};
+use super::super::access::filters;
 use super::super::arena::{Arena, Strings};
 use super::super::cell::Cell;
 use super::super::codec::Codec;
@@ -18,9 +16,6 @@ use super::super::port::{One, OperationResults, Session, Shared, Steps};
 use super::buffers::Buffers;
 use super::bulk::pair;
 use super::paths::{newest_by_key, newest_from_end};
-
-/// Most expired rows that one transaction deletes.
-const DELETED_AT_ONCE: usize = 10_000;
 
 pub(super) struct KvSession<'a> {
     pub operations: &'a mut dyn Operations,
@@ -97,58 +92,6 @@ impl<'a> KvSession<'a> {
                 codec.set(bytes, *column, cell.update_value(phase, i, *column));
             }
         })
-    }
-
-    /// Changes adjacent rows. They are found first, because some engines cannot continue a scan
-    /// from a changed pair.
-    fn change_span(
-        &mut self,
-        phase: usize,
-        i: usize,
-        table: usize,
-        found: &mut OperationResults,
-    ) -> Result<()> {
-        let (cell, codec, number) = (self.cell, &self.codecs[table], self.tables[table]);
-        let Buffers { key: from, to, pairs, ends, value, .. } = &mut *self.buffers;
-        let [first, last] = cell.ends(phase, i);
-        codec.key(first, from);
-        codec.key(last, to);
-        let range = kv::Range::between(from, beyond(to).then_some(&**to));
-        pairs.clear();
-        ends.clear();
-        self.operations.scan(number, range, &mut |key, value| {
-            pairs.extend_from_slice(key);
-            let end_of_key = pairs.len();
-            pairs.extend_from_slice(value);
-            ends.push((end_of_key, pairs.len()));
-            ControlFlow::Continue(())
-        })?;
-        let (set, mut at) = (cell.set(phase, i), 0);
-        for (end_of_key, end) in &*ends {
-            let (key, bytes) = pairs[at..*end].split_at_mut(*end_of_key - at);
-            at = *end;
-            if let Work::Delete { .. } = cell.work(phase) {
-                self.operations.remove(number, key)?;
-                found.changed += 1;
-                continue;
-            }
-            let fresh = |column: &usize| (*column, cell.update_value(phase, i, *column));
-            if set.iter().map(fresh).all(|(column, value)| codec.fits(bytes, column, value)) {
-                set.iter().map(fresh).for_each(|(column, value)| codec.set(bytes, column, value));
-                self.operations.put(number, key, bytes)?;
-            } else {
-                let columns = 0..cell.tables[table].table.columns.len();
-                let row = columns.map(|column| match set.contains(&column) {
-                    true => Some(cell.update_value(phase, i, column)),
-                    false => codec.column(key, bytes, column),
-                });
-                let row = row.collect::<Option<SmallVec<[Value<'_>; 12]>>>().ok_or_else(foreign)?;
-                codec.value(|column| row[column], value);
-                self.operations.put(number, key, value)?;
-            }
-            found.changed += 1;
-        }
-        Ok(())
     }
 
     /// Does operations of a phase. What they have in common is looked up once.
@@ -231,79 +174,6 @@ impl<'a> KvSession<'a> {
         };
         self.buffers.room = room;
         done
-    }
-
-    /// Sets columns of rows that meet conditions, up to the limit of a transaction. All rows are
-    /// found before any is changed, because a change can make rows meet the conditions or not.
-    fn update_where(
-        &mut self,
-        phase: usize,
-        table: usize,
-        found: &mut OperationResults,
-    ) -> Result<()> {
-        if !found.more {
-            self.find_rows(phase)?;
-        }
-        let mut keys = std::mem::take(&mut self.buffers.found);
-        let some = keys.len().saturating_sub(DELETED_AT_ONCE);
-        for key in keys.drain(some..) {
-            found.changed += u64::from(self.set_row(phase, table, &key)?);
-        }
-        found.more = !keys.is_empty();
-        self.buffers.found = keys;
-        Ok(())
-    }
-
-    /// Sets columns of a row that meets the conditions of a phase. Returns whether it exists. New
-    /// values as long as the old ones are set in place.
-    fn set_row(&mut self, phase: usize, table: usize, key: &[u8]) -> Result<bool> {
-        let (cell, codec, number) = (self.cell, &self.codecs[table], self.tables[table]);
-        let (set, mut fits) = (cell.set(phase, 0), true);
-        let is_there = self.operations.modify(number, key, &mut |bytes| {
-            let value = |column: &usize| (*column, cell.update_value(phase, 0, *column));
-            fits = set.iter().map(value).all(|(column, value)| codec.fits(bytes, column, value));
-            if fits {
-                set.iter().map(value).for_each(|(column, value)| codec.set(bytes, column, value));
-            }
-        })?;
-        if fits {
-            return Ok(is_there);
-        }
-        let Some(value) = self.operations.get(number, key)? else { return Ok(false) };
-        let columns = 0..cell.tables[table].table.columns.len();
-        let row = columns.map(|column| match set.contains(&column) {
-            true => Some(cell.update_value(phase, 0, column)),
-            false => codec.column(key, value, column),
-        });
-        let row = row.collect::<Option<SmallVec<[Value<'_>; 12]>>>().ok_or_else(foreign)?;
-        codec.value(|column| row[column], &mut self.buffers.value);
-        drop(row);
-        self.operations.put(number, key, &self.buffers.value)?;
-        Ok(true)
-    }
-
-    /// Deletes rows that have expired or meet conditions, up to the limit of a transaction.
-    fn delete_older(
-        &mut self,
-        phase: usize,
-        table: usize,
-        found: &mut OperationResults,
-    ) -> Result<()> {
-        let mut keys = std::mem::take(&mut self.buffers.found);
-        keys.clear();
-        self.filtered(phase, 0, table, |_, key, _| {
-            keys.push(key.to_vec());
-            if keys.len() == DELETED_AT_ONCE {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        })?;
-        keys.iter().try_for_each(|key| self.operations.remove(self.tables[table], key))?;
-        found.changed += keys.len() as u64;
-        found.more = keys.len() == DELETED_AT_ONCE;
-        self.buffers.found = keys;
-        Ok(())
     }
 }
 

@@ -1,11 +1,10 @@
 use std::collections::HashMap;
 
-use embermark_language::{Count, Definition, parse};
+use embermark_language::Count;
 use embermark_model::Scale;
 
-use super::super::source;
+use super::super::keep::tests::cell;
 use super::*;
-use crate::Source as _;
 
 /// Returns staged rows of a made table of ten stations at 200 times, and what keeps them.
 fn rows(dir: &std::path::Path, key: &str) -> Rows {
@@ -21,12 +20,7 @@ fn rows(dir: &std::path::Path, key: &str) -> Rows {
         do = "get"
         "#
     );
-    let definition = parse("t.toml", &text, &[]).unwrap_or_else(|e| panic!("{e}"));
-    let definition: &'static Definition = Box::leak(Box::new(definition));
-    let made =
-        source::FileRows { definition, folder: dir.to_owned(), seed: 3, lenient: 0.0, log: None };
-    made.stage(Scale::Rows(2_000), &dir.join("staged")).unwrap();
-    source::open(definition, &dir.join("staged")).unwrap().remove(0)
+    cell(&text, Scale::Rows(2_000), dir).unwrap().tables.remove(0)
 }
 
 fn keys(of: KeysOf, absent: f64) -> Keys {
@@ -93,11 +87,7 @@ fn no_key_is_absent_where_every_value_is_there() {
         [phase.p]
         do = "get"
         "#;
-    let definition: &'static Definition = Box::leak(Box::new(parse("t", text, &[]).unwrap()));
-    let folder = dir.path().to_owned();
-    let made = source::FileRows { definition, folder, seed: 3, lenient: 0.0, log: None };
-    made.stage(Scale::Rows(256), &dir.path().join("staged")).unwrap();
-    let rows = source::open(definition, &dir.path().join("staged")).unwrap().remove(0);
+    let rows = cell(text, Scale::Rows(256), dir.path()).unwrap().tables.remove(0);
     let refused = OperationKeys::new(&keys(KeysOf::Uniform, 0.5), 10, &rows, &mut Draw::new(1, 1));
     assert!(matches!(refused, Err(WorkloadError::NoAbsentKey { .. })));
 }

@@ -2,14 +2,12 @@
 
 use std::fmt::Write as _;
 
-use embermark_language::{PUBLISHED, parse};
+use embermark_language::PUBLISHED;
 use embermark_model::Scale;
 use embermark_model::answer::Value as Answered;
 
-use super::super::phases::{draw_keys, each_of};
-use super::super::source;
+use super::super::keep;
 use super::*;
-use crate::Source as _;
 
 const SECOND: i64 = 1_000_000;
 const HOUR: i64 = 3_600 * SECOND;
@@ -54,30 +52,8 @@ fn check<const N: usize>(
     let text = text.replace("rows = \"100k\"\nmake = \"sensor-log\"", from_file);
     let of_rows = |line: &&str| !line.starts_with("usual") && !line.starts_with("overview");
     let text: Vec<&str> = text.lines().filter(of_rows).collect();
-    let definition = parse("sensors", &text.join("\n"), &[]).unwrap_or_else(|e| panic!("{e}"));
-    let definition: &'static _ = Box::leak(Box::new(definition));
-    let (folder, staged) = (dir.path().to_owned(), dir.path().join("staged"));
-    let made = source::FileRows { definition, folder, seed: 1, lenient: 0.0, log: None };
-    made.stage(Scale::Full, &staged).unwrap();
-    let tables = source::open(definition, &staged).unwrap();
-    let operation_keys = draw_keys(definition, &tables, 1).unwrap();
-    let update_values = super::super::update_values::UpdateValues::new(1, 10);
-    let set_at_once = super::super::kind::set_at_once(definition);
-    let (met, each) = (Vec::new(), each_of(definition, &tables, 1).unwrap());
-    let (engine, appends_only, commit) = (String::new(), false, None);
-    let cell = Cell {
-        definition,
-        tables,
-        operation_keys,
-        update_values,
-        set_at_once,
-        met,
-        each,
-        engine,
-        appends_only,
-        commit,
-    };
-    let phase = definition.phases.iter().position(|phase| phase.name == question).unwrap();
+    let cell = keep::tests::cell(&text.join("\n"), Scale::Full, dir.path()).unwrap();
+    let phase = cell.definition.phases.iter().position(|phase| phase.name == question).unwrap();
     let found = OperationResults { result: answer.concat(), ..OperationResults::default() };
     let print = |row: &[Value<'_>]| fingerprint(row.iter().copied());
     let checked = Oracle::new(Arc::new(cell)).check(phase, 1, &found, true, &print);

@@ -9,68 +9,54 @@ use super::super::operation_keys::DrawnKey;
 use super::super::port::fingerprint;
 use super::super::table_rows::Rows;
 use super::content::Touched;
-use super::{Oracle, groups};
+use super::{Oracle, existing, groups};
 
 impl Oracle {
     /// Returns what the first `ops` operations of a phase change in its table.
     pub(in super::super) fn touched(&self, phase: usize, ops: u64) -> Touched {
-        let mut touched = Touched::default();
-        match self.cell.work(phase) {
+        let (cell, operations, mut touched) = (&*self.cell, 0..ops as usize, Touched::default());
+        let work = cell.work(phase);
+        let change = |touched: &mut Touched, i: usize, place: usize| match work {
+            Work::Delete { .. } => touched.delete(place),
+            _ => touched.set(cell, place, phase, i),
+        };
+        match work {
             work if rows_at_once(work) > 1 => {
-                for i in 0..ops as usize {
-                    for place in
-                        self.cell.operation_keys[phase].span(i).iter().map(|place| *place as usize)
-                    {
-                        match work {
-                            Work::Delete { .. } => touched.delete(place),
-                            _ => touched.set(&self.cell, place, phase, i),
-                        }
-                    }
+                for i in operations {
+                    let places = cell.operation_keys[phase].span(i).iter();
+                    places.for_each(|place| change(&mut touched, i, *place as usize));
                 }
             }
-            Work::Update { .. } | Work::ReadModifyWrite { .. } => {
-                for i in 0..ops as usize {
-                    if let DrawnKey::Row(place) = self.cell.drawn(phase, i) {
-                        touched.set(&self.cell, place, phase, i);
-                    }
-                }
+            Work::Update { .. }
+            | Work::ReadModifyWrite { .. }
+            | Work::Delete { removed: Removed::Keys { .. }, .. } => {
+                existing(cell, phase, operations)
+                    .for_each(|(i, place)| change(&mut touched, i, place));
             }
             Work::Upsert { .. } => {
-                for i in 0..ops as usize {
-                    match self.cell.drawn(phase, i) {
-                        DrawnKey::Row(place) => touched.set(&self.cell, place, phase, i),
-                        DrawnKey::Absent(_) => touched.put(&self.cell, phase, i, true),
+                for i in operations {
+                    match cell.drawn(phase, i) {
+                        DrawnKey::Row(place) => touched.set(cell, place, phase, i),
+                        DrawnKey::Absent(_) => touched.put(cell, phase, i, true),
                     }
                 }
             }
-            Work::Delete { removed: Removed::Keys { .. }, .. } => {
-                for i in 0..ops as usize {
-                    if let DrawnKey::Row(place) = self.cell.drawn(phase, i) {
-                        touched.delete(place);
-                    }
-                }
-            }
-            Work::UpdateWhere { table, conditions, .. } => {
-                let rows = &self.cell.tables[*table];
+            Work::UpdateWhere { table, conditions, .. }
+            | Work::Delete { table, removed: Removed::Where { conditions, .. } } => {
+                let rows = &cell.tables[*table];
                 let is_met = groups::met(rows, conditions);
                 let met = (0..rows.loaded).filter(|place| is_met(*place));
-                met.for_each(|place| touched.set(&self.cell, place, phase, 0));
-            }
-            Work::Delete { table, removed: Removed::Where { conditions, .. } } => {
-                let rows = &self.cell.tables[*table];
-                let is_met = groups::met(rows, conditions);
-                let met = (0..rows.loaded).filter(|place| is_met(*place));
-                met.for_each(|place| touched.delete(place));
+                met.for_each(|place| change(&mut touched, 0, place));
             }
             Work::Delete { table, removed: Removed::Older { time, units } } => {
-                let rows = &self.cell.tables[*table];
+                let rows = &cell.tables[*table];
                 let until = rows.older(*time, *units);
                 let old = |place: &usize| matches!(rows.value(*place, *time), Value::Int(at) if at <= until);
                 (0..rows.loaded).filter(old).for_each(|place| touched.delete(place));
             }
             _ => {}
         }
-        if one_by_one(self.cell.work(phase)).is_some() {
+        if one_by_one(work).is_some() {
             touched.reach(ops);
         }
         touched
@@ -96,8 +82,7 @@ impl Oracle {
 
     /// Returns how many operations concern a row that exists.
     pub(super) fn present(&self, phase: usize, ops: u64) -> u64 {
-        let drawn = (0..ops as usize).map(|i| self.cell.drawn(phase, i));
-        drawn.filter(|drawn| matches!(drawn, DrawnKey::Row(_))).count() as u64
+        existing(&self.cell, phase, 0..ops as usize).count() as u64
     }
 }
 

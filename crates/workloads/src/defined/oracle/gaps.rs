@@ -8,6 +8,7 @@ use embermark_model::table::Value;
 use super::super::row::owned;
 use super::super::table_rows::Rows;
 use super::RowSet;
+use super::groups::show;
 
 /// Compares an answer, in any order, with every gap of more than `longer` between two times of one
 /// value.
@@ -48,9 +49,4 @@ pub(super) fn check(
         Some((gap, _)) => Err(Difference(format!("gap {gap} is missing"))),
         None => Ok(()),
     }
-}
-
-fn show(gap: &[Answered]) -> String {
-    let values: Vec<String> = gap.iter().map(Answered::to_string).collect();
-    format!("({})", values.join(", "))
 }

@@ -248,7 +248,7 @@ fn differ<T>(text: String) -> Result<T, Difference> {
     Err(Difference(text))
 }
 
-fn show(row: &[Answered]) -> String {
+pub(super) fn show(row: &[Answered]) -> String {
     let values: Vec<String> = row.iter().map(Answered::to_string).collect();
     format!("({})", values.join(", "))
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use embermark_data::table::compare;
 use embermark_language::{Condition, Operator, Range as RangeOf, Span, Work};
-use embermark_model::answer::{Answer, Difference, Expected};
+use embermark_model::answer::Difference;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::table::Value;
 
@@ -12,7 +12,7 @@ use super::super::cell::Cell;
 use super::super::port::OperationResults;
 use super::super::table_rows::Rows;
 use super::questions::latest;
-use super::{Print, RowSet, groups, values};
+use super::{Print, RowSet, check_rows, groups, values};
 
 /// Compares what question `i` of a phase found with what it must find in these rows.
 ///
@@ -29,8 +29,7 @@ pub(in super::super) fn check(
     let is_of = |place: &usize| {
         cell.each(phase, i).is_none_or(|(column, value)| rows.value(*place, column) == value)
     };
-    let same =
-        |expected: Checksum| Expected::Checksum(expected).check(&Answer::Checksum(found.rows));
+    let same = |expected: Checksum| check_rows(expected, found);
     let own =
         |places: Range<usize>| -> Vec<usize> { places.filter(|place| is_of(place)).collect() };
     match cell.work(phase) {

@@ -18,12 +18,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use embermark_language::{Bound, Condition, Operator, Phase, Removed, Work};
-use embermark_model::answer::{Difference, Expected};
+use embermark_model::answer::{Answer, Difference, Expected};
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::table::Value;
 
 use super::cell::Cell;
 use super::kind::one_by_one;
+use super::operation_keys::DrawnKey;
 use super::port::{Database, OperationResults, fingerprint};
 use super::row::Values;
 use super::table_rows::Rows;
@@ -47,6 +48,23 @@ pub(super) fn print_of(
         Work::Find { select, .. } => fingerprint(select.iter().map(|column| row[*column])),
         _ => fingerprint(row.iter().copied()),
     })
+}
+
+/// Returns those of some operations of a phase whose keys exist, each with its row.
+pub(super) fn existing(
+    cell: &Cell,
+    phase: usize,
+    operations: impl Iterator<Item = usize>,
+) -> impl Iterator<Item = (usize, usize)> {
+    operations.filter_map(move |i| match cell.drawn(phase, i) {
+        DrawnKey::Row(place) => Some((i, place)),
+        DrawnKey::Absent(_) => None,
+    })
+}
+
+/// Compares the rows that operations have read with the expected ones.
+fn check_rows(expected: Checksum, found: &OperationResults) -> Result<(), Difference> {
+    Expected::Checksum(expected).check(&Answer::Checksum(found.rows))
 }
 
 /// Knows what every phase must find and leave.
@@ -117,10 +135,7 @@ impl Oracle {
             let got = found.changed;
             Err(Difference(format!("expected {expected} rows changed, the engine reports {got}")))
         };
-        let rows = |expected: Checksum| {
-            Expected::Checksum(expected)
-                .check(&embermark_model::answer::Answer::Checksum(found.rows))
-        };
+        let rows = |expected: Checksum| check_rows(expected, found);
         match work {
             Work::Insert { .. } | Work::Upsert { .. } => counted(ops),
             Work::Get { .. } | Work::Open { reads: true, .. } => rows(self.got(phase, ops, print)),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use embermark_data::table::compare;
 use embermark_language::Work;
-use embermark_model::answer::{Difference, Expected, Value as Answered};
+use embermark_model::answer::{Difference, Value as Answered};
 use embermark_model::fingerprint::Checksum;
 use embermark_model::table::Value;
 
@@ -12,7 +12,7 @@ use super::super::cell::Cell;
 use super::super::port::{OperationResults, fingerprint};
 use super::super::table_rows::Rows;
 use super::row_set::RowSet;
-use super::{Oracle, Print, correlate, gaps, groups, outliers, values};
+use super::{Oracle, Print, check_rows, correlate, gaps, groups, outliers, values};
 
 impl Oracle {
     pub(super) fn answered(
@@ -24,18 +24,12 @@ impl Oracle {
     ) -> Result<(), Difference> {
         let (cell, of) = (&*self.cell, self.cell.rows_of(phase));
         let each = |check: &Check<'_>| each(cell, phase, (there, asked), found, check);
-        let rows = |expected: Checksum| {
-            Expected::Checksum(expected)
-                .check(&embermark_model::answer::Answer::Checksum(found.rows))
-        };
+        let rows = |expected: Checksum| check_rows(expected, found);
         match self.cell.work(phase) {
             Work::Latest { by, time, .. } if cell.adds_up(phase) => {
                 let newest = (0..asked as usize)
                     .map(|i| latest(of, &of_question(cell, phase, i, there), (*by, *time), print));
-                rows(newest.fold(Checksum::default(), |mut all, newest| {
-                    all += newest;
-                    all
-                }))
+                rows(newest.collect())
             }
             Work::Latest { by, time, .. } => rows(latest(of, there, (*by, *time), print)),
             Work::Find { conditions, .. } => {
@@ -122,8 +116,5 @@ pub(super) fn latest(
             newest.1 += print(&values(rows, place));
         }
     }
-    newest.into_values().fold(Checksum::default(), |mut all, (_, rows)| {
-        all += rows;
-        all
-    })
+    newest.into_values().map(|(_, rows)| rows).collect()
 }

@@ -5,33 +5,26 @@ use std::sync::Arc;
 use embermark_language::{Range, Span};
 use embermark_model::fingerprint::Checksum;
 
-use super::super::operation_keys::DrawnKey;
 use super::content::Touched;
 use super::times::{self, TimeOrder};
-use super::{Oracle, Print, values};
+use super::{Oracle, Print, existing, values};
 
 impl Oracle {
     pub(super) fn got(&self, phase: usize, ops: u64, print: &Print<'_>) -> Checksum {
         let rows = self.cell.rows_of(phase);
-        let drawn = (0..ops as usize).map(|i| self.cell.drawn(phase, i));
-        let there = drawn.filter_map(|drawn| match drawn {
-            DrawnKey::Row(place) => Some(print(&values(rows, place))),
-            DrawnKey::Absent(_) => None,
-        });
-        there.collect()
+        let there = existing(&self.cell, phase, 0..ops as usize);
+        there.map(|(_, place)| print(&values(rows, place))).collect()
     }
 
     /// Returns the rows as each read-modify-write finds them.
     pub(super) fn read_before(&self, phase: usize, ops: u64, print: &Print<'_>) -> Checksum {
-        let (mut touched, mut read) = (Touched::default(), Checksum::default());
-        for i in 0..ops as usize {
-            if let DrawnKey::Row(place) = self.cell.drawn(phase, i) {
-                let rows = self.cell.rows_of(phase);
-                read += print(&touched.row(&self.cell, rows, place));
-                touched.set(&self.cell, place, phase, i);
-            }
-        }
-        read
+        let (cell, rows, mut touched) = (&*self.cell, self.cell.rows_of(phase), Touched::default());
+        let before = existing(cell, phase, 0..ops as usize).map(|(i, place)| {
+            let before = print(&touched.row(cell, rows, place));
+            touched.set(cell, place, phase, i);
+            before
+        });
+        before.collect()
     }
 
     pub(super) fn ranged(

@@ -3,14 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use embermark_language::{Definition, Group, parse};
+use embermark_language::{Definition, Group};
 use embermark_model::Scale;
 use embermark_model::answer::Value as Answered;
 
-use super::super::phases::{draw_keys, each_of};
-use super::super::source;
+use super::super::keep;
 use super::*;
-use crate::Source as _;
 
 /// Seven readings of three stations. One temperature is absent, and two readings have the same
 /// newest time.
@@ -80,31 +78,9 @@ set = ["temp"]
 
 fn cell(dir: &Path) -> (Arc<Cell>, &'static Definition) {
     std::fs::write(dir.join("rows.csv"), ROWS).unwrap();
-    let definition = parse("hand.toml", FILE, &[]).unwrap_or_else(|e| panic!("{e}"));
-    let definition: &'static Definition = Box::leak(Box::new(definition));
-    let rows =
-        source::FileRows { definition, folder: dir.to_owned(), seed: 1, lenient: 0.0, log: None };
-    rows.stage(Scale::Full, &dir.join("staged")).unwrap();
-    let tables = source::open(definition, &dir.join("staged")).unwrap();
-    let operation_keys = draw_keys(definition, &tables, 1).unwrap();
-    let update_values = super::super::update_values::UpdateValues::new(1, 10);
-    let (set_at_once, engine) = (super::super::kind::set_at_once(definition), String::new());
-    let (met, each) = (Vec::new(), each_of(definition, &tables, 1).unwrap());
-    (
-        Arc::new(Cell {
-            definition,
-            tables,
-            operation_keys,
-            update_values,
-            set_at_once,
-            met,
-            each,
-            engine,
-            appends_only: false,
-            commit: None,
-        }),
-        definition,
-    )
+    let cell = keep::tests::cell(FILE, Scale::Full, dir).unwrap();
+    let definition = cell.definition;
+    (Arc::new(cell), definition)
 }
 
 fn phase(definition: &Definition, name: &str) -> usize {

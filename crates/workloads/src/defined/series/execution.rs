@@ -32,6 +32,7 @@ pub(super) fn execution(
             "rows by a key without a time: points are only found by their time, or by reading all";
         return unsupported(what);
     }
+    let can_express = || measurement.can_express_all(&filters(cell, phase, 0));
     let native = match work {
         work if rows_at_once(work) > 1 => {
             if measurement.table.key.last().copied() != measurement.time {
@@ -49,30 +50,20 @@ pub(super) fn execution(
             }
             true
         }
-        Work::Find { .. } => measurement.can_express_all(&filters(cell, phase, 0)),
-        Work::Gaps { by, time, .. } => {
-            measurement.finds_latest(*by, *time)
-                && measurement.can_express_all(&filters(cell, phase, 0))
-        }
-        Work::Outliers { of, by, .. } => {
-            measurement.knows_spread(*of, *by)
-                && measurement.can_express_all(&filters(cell, phase, 0))
-        }
+        Work::Find { .. } => can_express(),
+        Work::Outliers { of, by, .. } => measurement.knows_spread(*of, *by) && can_express(),
         Work::Correlate(_)
         | Work::UpdateWhere { .. }
         | Work::Delete { removed: Removed::Where { .. }, .. } => false,
-        Work::Latest { by, time, .. } => {
-            measurement.finds_latest(*by, *time)
-                && measurement.can_express_all(&filters(cell, phase, 0))
+        Work::Latest { by, time, .. } | Work::Gaps { by, time, .. } => {
+            measurement.finds_latest(*by, *time) && can_express()
         }
         Work::Range(range) => match range.span {
             Span::Rows { .. } if !measurement.tags.is_empty() => {
                 return unsupported("rows in the order of tags, only in the order of time");
             }
             Span::Rows { .. } => true,
-            Span::Last { .. } | Span::From { .. } => {
-                measurement.can_express_all(&filters(cell, phase, 0))
-            }
+            Span::Last { .. } | Span::From { .. } => can_express(),
         },
         // InfluxQL returns all groups, in no order.
         Work::Group(group) => {

@@ -48,6 +48,7 @@ pub(super) type Tags<'a> = SmallVec<[(&'a str, TagValue<'a>); 4]>;
 pub(super) type Fields<'a> = SmallVec<[(&'a str, FieldValue<'a>); 12]>;
 
 /// A row as a point. Absent values have no field.
+#[derive(Default)]
 pub(super) struct Row<'a> {
     pub(super) tags: Tags<'a>,
     pub(super) fields: Fields<'a>,
@@ -60,7 +61,7 @@ impl<'a> Row<'a> {
         measurement: &Measurement,
         key: impl IntoIterator<Item = Value<'a>>,
     ) -> Result<Self> {
-        let mut row = Self { tags: Tags::new(), fields: Fields::new(), time_ns: 0 };
+        let mut row = Self::default();
         for (column, value) in measurement.table.key.iter().zip(key) {
             match value {
                 Value::Int(time) if Some(*column) == measurement.time => {

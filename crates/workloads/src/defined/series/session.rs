@@ -6,14 +6,12 @@ mod statistics;
 
 use embermark_contract::Result;
 use embermark_contract::series::SeriesStore;
-use embermark_language::{Removed, Work};
-use embermark_model::fingerprint::Checksum;
+use embermark_language::Work;
 use embermark_model::table::OwnedValue;
 
-use super::super::access::{filters, of_conditions};
+use super::super::access::filters;
 use super::super::arena::Arena;
 use super::super::cell::Cell;
-use super::super::correlate;
 use super::super::kind::rows_at_once;
 use super::super::port::{OperationResults, Session, Shared, Steps, fingerprint};
 use super::super::row::{OwnedKey, Values};
@@ -21,6 +19,7 @@ use super::execution::all_are_there;
 use super::influxql::Measured;
 use super::influxql::groups::Groups;
 use super::point::Row;
+use changes::write_set;
 
 pub(super) struct SeriesSession<'a> {
     pub store: &'a mut dyn SeriesStore,
@@ -78,11 +77,7 @@ impl Session for SeriesSession<'_> {
             measurement.delete(&key, self.text);
             return self.store.execute(self.text);
         }
-        let mut row = Row::of_key(measurement, key)?;
-        for column in cell.set(phase, 0) {
-            row.set(measurement, *column, cell.update_value(phase, 0, *column));
-        }
-        self.store.write(&measurement.table.name, &row.point())
+        write_set(self.store, cell, measurement, (phase, 0), key)
     }
 
     fn perform(&mut self, phase: usize, i: usize, found: &mut OperationResults) -> Result<()> {
@@ -120,22 +115,7 @@ impl Session for SeriesSession<'_> {
                     self.update(of, phase, i, found)?;
                 }
             }
-            Work::Delete { removed: Removed::Where { .. }, .. } => {
-                self.change_where(phase, found)?
-            }
-            Work::Delete { removed, .. } => {
-                match removed {
-                    Removed::Where { .. } => return Ok(()),
-                    Removed::Keys { .. } => {
-                        of.measurement.delete(&cell.key_in(self.arena, phase, i), self.text)
-                    }
-                    Removed::Older { time, units } => {
-                        let until = cell.tables[table].older(*time, *units);
-                        of.measurement.delete_until(until, self.text);
-                    }
-                }
-                self.store.execute(self.text)?;
-            }
+            Work::Delete { removed, .. } => self.delete(of, (phase, i), removed, found)?,
             Work::Latest { by, time, .. } => self.latest(of, (phase, i), (*by, *time), found)?,
             Work::Range(range) => self.range(of, (phase, i), range, found)?,
             Work::Gaps { by, time, longer, .. } => {
@@ -144,22 +124,8 @@ impl Session for SeriesSession<'_> {
             Work::Outliers { of: column, by, deviations, .. } => {
                 self.outliers(of, (phase, i), (*column, *by), *deviations, found)?;
             }
-            Work::Correlate(question) => {
-                cell.begin_question(phase, found);
-                let rows = &cell.tables[table];
-                correlate::answer(question, &mut found.result, &mut |group, result| {
-                    let filters = of_conditions(rows, &group.conditions);
-                    let words = of.measurement.group(group, &filters);
-                    self.group(of, words.as_ref(), group, &filters, result)
-                })?;
-            }
-            Work::Find { select, .. } => {
-                let (mut rows, filters) = (Checksum::default(), filters(cell, phase, 0));
-                self.filtered_some(of, &filters, select.iter().copied(), &mut |row| {
-                    rows += fingerprint(select.iter().map(|column| row[*column]));
-                })?;
-                found.rows = rows;
-            }
+            Work::Correlate(question) => self.correlate(of, phase, question, found)?,
+            Work::Find { select, .. } => self.find(of, phase, select, found)?,
             Work::UpdateWhere { .. } => self.change_where(phase, found)?,
             Work::Group(group) => {
                 let (questions, filters) = (&self.questions[phase], filters(cell, phase, i));

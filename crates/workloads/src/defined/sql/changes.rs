@@ -55,10 +55,11 @@ impl<'a> Changes<'a> {
     /// first statement and needs no memory for documents.
     pub(super) fn parameters(self, phase: usize) -> Option<impl Fn(usize) -> Params<'a>> {
         let work = self.cell.work(phase);
+        let table = work.table().unwrap_or_default();
+        let has_documents = !self.written[table].is_empty();
+        let laid = self.arena.strings(phase).filter(|_| has_documents);
         match work {
-            Work::Insert { table, .. } | Work::Upsert { table, .. }
-                if !self.written[*table].is_empty() && self.arena.strings(phase).is_none() =>
-            {
+            Work::Insert { .. } | Work::Upsert { .. } if has_documents && laid.is_none() => {
                 return None;
             }
             Work::Insert { .. }
@@ -67,36 +68,34 @@ impl<'a> Changes<'a> {
             | Work::Delete { removed: Removed::Keys { .. }, .. } => {}
             _ => return None,
         }
+        let documents = move |i| laid.map(|laid| laid.at(i));
         Some(move |i| match work {
-            Work::Insert { table, .. } => {
+            Work::Insert { .. } => {
                 let rows = self.cell.rows_of(phase);
-                match self.arena.strings(phase).filter(|_| !self.written[*table].is_empty()) {
-                    Some(laid) => {
-                        self.documents(*table, laid.at(i), |column| rows.value(i, column))
-                    }
-                    None => rows.row(i).map(param).collect(),
-                }
+                self.row(table, documents(i), |column| rows.value(i, column))
             }
-            Work::Upsert { table, .. } => {
+            Work::Upsert { .. } => {
                 let row = self.cell.upserted(phase, i);
-                match self.arena.strings(phase).filter(|_| !self.written[*table].is_empty()) {
-                    Some(laid) => self.documents(*table, laid.at(i), |column| row[column]),
-                    None => row.into_iter().map(param).collect(),
-                }
+                self.row(table, documents(i), |column| row[column])
             }
             Work::Update { .. } => self.update(phase, i),
             _ => self.key(phase, i),
         })
     }
 
-    /// Returns the parameters of a row with documents that were laid out.
-    fn documents(
+    /// Returns the parameters of a row that is written. `documents` are those laid out for it, if
+    /// its table has any. `get` returns its columns.
+    pub(super) fn row<'p, 'v: 'p>(
         self,
         table: usize,
-        laid: &'a [u8],
-        get: impl Fn(usize) -> Value<'a>,
-    ) -> Params<'a> {
-        written_params(self.written[table], laid, get)
+        documents: Option<&'p [u8]>,
+        get: impl Fn(usize) -> Value<'v>,
+    ) -> Params<'p> {
+        let Some(documents) = documents else {
+            let columns = 0..self.cell.tables[table].table.columns.len();
+            return columns.map(|column| param(get(column))).collect();
+        };
+        written_params(self.written[table], documents, get)
     }
 }
 

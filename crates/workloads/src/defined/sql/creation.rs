@@ -7,9 +7,9 @@ use embermark_model::table::{ColumnType, Table};
 
 use super::super::documents::Stored;
 use super::super::port::TimeStep;
-use super::SqlTables;
 use super::definition::{document_type, partition, sql_type};
 use super::phases::texts;
+use super::{ColumnTypes, SqlTables};
 
 impl SqlTables {
     /// Returns the name of an index. No table and no other index has it.
@@ -28,40 +28,46 @@ impl SqlTables {
         })
     }
 
+    /// Returns the types of the columns that do not have the engine's usual one. They are found at
+    /// the first creation of a table, because the longest texts are those of all rows.
+    fn column_types(&mut self, table: usize) -> Result<ColumnTypes> {
+        if let Some(known) = self.types[table] {
+            return Ok(known);
+        }
+        let (dialect, rows) = (self.store.dialect(), &self.cell.tables[table]);
+        let Table { columns, key, indexes, .. } = rows.table;
+        let plain = |at: &usize| !key.contains(at) && columns[*at].within.is_none();
+        let own = columns.iter().enumerate().filter(|(at, _)| plain(at));
+        let own = own.filter_map(|(at, column)| {
+            let (of, name) = (sql_type(column.of), &*column.name);
+            if indexes.iter().flatten().any(|column| *column == at) {
+                return Some((name, dialect.indexed_type(of)));
+            }
+            let longest = || rows.longest(at, rows.staged.rows());
+            let own = if let Some(most) = column.longest {
+                // A text that an update sets has as many characters as that before has bytes.
+                Some(format!("VARCHAR({})", longest().max(most as usize)))
+            } else if dialect.longest().is_some() && matches!(of, SqlType::Text | SqlType::Bytes) {
+                dialect.sized(of, longest().max(self.cell.longest_set(table, at)))
+            } else {
+                None
+            };
+            own.map(|of| (name, &*of.leak()))
+        });
+        let documents = self.written[table].iter().filter_map(Stored::document);
+        let documents = documents
+            .map(|document| document_type(dialect, document).map(|of| (&*document.name, of)));
+        let types = own.map(Ok).chain(documents).collect::<Result<Vec<_>>>()?;
+        Ok(*self.types[table].insert(types.leak()))
+    }
+
     /// Creates a table and its indexes, empty, and drops an existing one. A table of which a window
     /// is kept gets room for its first time step.
     pub(super) fn make(&mut self, table: usize, kept: Option<(&Keep, &TimeStep)>) -> Result<()> {
         self.statements.forget_of(&self.cell, table);
+        let types = self.column_types(table)?;
         let (dialect, def) = (self.store.dialect(), self.defs[table]);
-        let Table { columns, key, indexes, .. } = self.cell.tables[table].table;
-        let plain = |at: &usize| !key.contains(at) && columns[*at].within.is_none();
-        let own = columns.iter().enumerate().filter(|(at, _)| plain(at));
-        let own = own.filter_map(|(at, column)| {
-            let of = sql_type(column.of);
-            if indexes.iter().flatten().any(|column| *column == at) {
-                return Some((&*column.name, dialect.indexed_type(of).to_owned()));
-            }
-            let is_limited = dialect.longest().is_some();
-            if let Some(longest) = column.longest {
-                // A text that an update sets has as many characters as that before has bytes.
-                let rows = &self.cell.tables[table];
-                let longest = rows.longest(at, rows.staged.rows()).max(longest as usize);
-                return Some((&*column.name, format!("VARCHAR({longest})")));
-            }
-            if !is_limited || !matches!(of, SqlType::Text | SqlType::Bytes) {
-                return None;
-            }
-            let rows = &self.cell.tables[table];
-            let longest =
-                rows.longest(at, rows.staged.rows()).max(self.cell.longest_set(table, at));
-            dialect.sized(of, longest).map(|of| (&*column.name, of))
-        });
-        let documents = self.written[table].iter().filter_map(Stored::document);
-        let documents = documents.map(|document| {
-            document_type(dialect, document).map(|of| (&*document.name, of.to_owned()))
-        });
-        let own = own.map(Ok).chain(documents).collect::<Result<Vec<(&str, String)>>>()?;
-        let types: Vec<(&str, &str)> = own.iter().map(|(name, of)| (*name, &**of)).collect();
+        let Table { columns, indexes, .. } = self.cell.tables[table].table;
         self.store.batch(&dialect.drop_table(def.name))?;
         let parts = dialect.range_partitions().filter(|_| types.is_empty());
         let create = match (kept, parts) {
@@ -69,11 +75,11 @@ impl SqlTables {
                 let column = &*columns[keep.time].name;
                 parts.create(def, column, &partition(first), first.from, first.to)
             }
-            (Some(_), None) => vec![dialect.create_table_read_backwards(def, &types)],
+            (Some(_), None) => vec![dialect.create_table_read_backwards(def, types)],
             (None, _) if self.asks_for_ends(table) => {
-                vec![dialect.create_table_read_backwards(def, &types)]
+                vec![dialect.create_table_read_backwards(def, types)]
             }
-            (None, _) => vec![dialect.create_table_of(def, &types)],
+            (None, _) => vec![dialect.create_table_of(def, types)],
         };
         create.iter().try_for_each(|statement| self.store.batch(statement))?;
         let by_time = time_in_key(self.cell.tables[table].table).filter(|_| kept.is_none());

@@ -1,14 +1,16 @@
 //! Operations on an SQL database, within a transaction or outside.
 
+mod questions;
+
 use embermark_contract::Result;
+use embermark_contract::row::Visit;
 use embermark_contract::sql::{Param, SqlStore};
-use embermark_language::{Condition, Group, Removed, Set, Span, Work};
+use embermark_language::{Condition, Range, Removed, Set, Span, Work};
 use embermark_model::table::Value;
 
 use super::Statements;
 use super::changes::{self, Changes};
-use super::params::{Params, param, written_params};
-use super::phases::seeks_each;
+use super::params::{Params, param};
 use crate::defined::arena::Arena;
 use crate::defined::cell::Cell;
 use crate::defined::documents::{Stored, lay};
@@ -17,7 +19,6 @@ use crate::defined::port::{OperationResults, Session, Shared, Steps};
 use crate::defined::row::{self, OwnedKey};
 use crate::defined::statements::conditions::bounds;
 use crate::defined::statements::reads::begins_at_parameters;
-use crate::defined::statements::statistics::outliers_ask_for;
 use crate::defined::table_rows::Rows;
 
 /// A session with the statements of a workload.
@@ -35,6 +36,16 @@ pub(in crate::defined) struct SqlSession<'a> {
 }
 
 impl<'a> SqlSession<'a> {
+    /// Runs the first statement of a phase. Returns the number of rows that it changed.
+    fn run(&mut self, phase: usize, params: &[Param<'_>]) -> Result<u64> {
+        self.store.run(self.statements.of_phase(phase)[0], params)
+    }
+
+    /// Asks the first statement of a phase.
+    fn query(&mut self, phase: usize, params: &[Param<'_>], visit: &mut Visit<'_>) -> Result<()> {
+        self.store.query(self.statements.of_phase(phase)[0], params, visit)
+    }
+
     fn rows(
         &mut self,
         phase: usize,
@@ -49,23 +60,21 @@ impl<'a> SqlSession<'a> {
         })
     }
 
-    /// Inserts a row with documents, which are created now unless they were laid out.
-    fn write<'v>(
-        &mut self,
-        phase: usize,
-        i: usize,
-        written: &[Stored],
-        get: impl Fn(usize) -> Value<'v>,
-    ) -> Result<u64> {
+    /// Writes the row of operation `i` of a phase. `get` returns its columns. Its documents are
+    /// created now unless they were laid out.
+    fn put<'v>(&mut self, phase: usize, i: usize, get: impl Fn(usize) -> Value<'v>) -> Result<u64> {
+        let table = self.cell.work(phase).table().unwrap_or_default();
+        let (written, changes) = (self.written[table], self.changes());
         let documents = match self.arena.strings(phase) {
-            Some(laid) => laid.at(i),
+            _ if written.is_empty() => None,
+            Some(laid) => Some(laid.at(i)),
             None => {
                 self.room.clear();
                 lay(written, &get, self.room);
-                &*self.room
+                Some(&**self.room)
             }
         };
-        let row = written_params(written, documents, get);
+        let row = changes.row(table, documents, get);
         self.store.run(self.statements.of_phase(phase)[0], &row)
     }
 
@@ -77,38 +86,6 @@ impl<'a> SqlSession<'a> {
     /// Returns the value that question `i` of a phase is about, if it is about one.
     fn each_value(&self, phase: usize, i: usize) -> Option<Param<'a>> {
         self.cell.each(phase, i).map(|(_, value)| param(value))
-    }
-
-    /// Returns whether one statement finds the newest rows of all values.
-    pub(super) fn asks_for_all(&self, phase: usize) -> bool {
-        let Work::Latest { by, .. } = self.cell.work(phase) else { return false };
-        let each = self.cell.each(phase, 0);
-        each.is_some_and(|(column, _)| column == *by)
-            && !seeks_each(self.store.dialect(), self.cell, phase)
-    }
-
-    /// Finds the newest rows. With `all`, one statement finds those of all values.
-    pub(super) fn latest(
-        &mut self,
-        phase: usize,
-        i: usize,
-        all: bool,
-        found: &mut OperationResults,
-    ) -> Result<()> {
-        let cell = self.cell;
-        let values = if all { &*cell.each[phase] } else { &[] };
-        let mut params: Params<'_> = values.iter().map(|value| param(value.as_value())).collect();
-        if let (false, Some(value)) = (all, self.each_value(phase, i)) {
-            let Work::Latest { by, time, .. } = cell.work(phase) else { return Ok(()) };
-            let is_short = cell.each(phase, i).is_some_and(|(column, _)| column == *by)
-                && cell.rows_of(phase).is_one_at_a_time(*by, *time);
-            params.push(value);
-            if !is_short {
-                params.push(value);
-            }
-        }
-        cell.begin_question(phase, found);
-        self.rows(phase, usize::from(all), &params, cell.rows_of(phase), found)
     }
 
     /// Reads the row of a key.
@@ -124,6 +101,28 @@ impl<'a> SqlSession<'a> {
             found.rows += row::beside_key(result, rows.table, key)?;
             Ok(())
         })
+    }
+
+    fn range(
+        &mut self,
+        phase: usize,
+        i: usize,
+        range: &Range,
+        found: &mut OperationResults,
+    ) -> Result<()> {
+        let cell = self.cell;
+        let (rows, mut params) = (cell.rows_of(phase), Params::new());
+        if let Span::Rows { .. } = range.span {
+            let key = self.key(phase, i);
+            let places = begins_at_parameters(self.store.dialect(), rows.table);
+            params.extend(places.into_iter().map(|at| key[at]));
+            params.push(Param::Int(cell.wanted(phase, i).cast_signed()));
+        } else {
+            params.extend(cell.range_value(phase, i).map(param));
+            let (from, to) = cell.times(phase, i);
+            params.extend([Param::Int(from), Param::Int(to)]);
+        }
+        self.rows(phase, 0, &params, rows, found)
     }
 
     fn changes(&self) -> Changes<'a> {
@@ -148,21 +147,6 @@ impl<'a> SqlSession<'a> {
         };
         let params = self.changes().update(phase, i);
         self.store.run(self.statements.of_phase(phase)[statement], &params)
-    }
-
-    fn group(
-        &mut self,
-        (phase, i): (usize, usize),
-        group: &'a Group,
-        rows: &'a Rows,
-        found: &mut OperationResults,
-    ) -> Result<()> {
-        let mut params = self.bounds(rows, &group.conditions);
-        params.extend(self.each_value(phase, i));
-        self.cell.begin_question(phase, found);
-        self.store.query(self.statements.of_phase(phase)[0], &params, &mut |result| {
-            row::group(result, group, rows, &mut found.result)
-        })
     }
 }
 
@@ -232,87 +216,24 @@ impl Session for SqlSession<'_> {
         let cell = self.cell;
         let (work, rows) = (cell.work(phase), cell.rows_of(phase));
         match work {
-            Work::Insert { table, .. } => {
-                let get = |column| rows.value(i, column);
-                found.changed += match self.written[*table] {
-                    [] => {
-                        let row: Params<'_> = rows.row(i).map(param).collect();
-                        self.store.run(self.statements.of_phase(phase)[0], &row)?
-                    }
-                    written => self.write(phase, i, written, get)?,
-                };
+            Work::Insert { .. } => {
+                found.changed += self.put(phase, i, |column| rows.value(i, column))?;
             }
             Work::Get { .. } | Work::Open { .. } => {
                 let key = self.key(phase, i);
                 self.get(phase, 0, &key, rows, found)?;
             }
-            Work::Latest { .. } => self.latest(phase, i, false, found)?,
-            Work::Range(range) => {
-                let mut params = Params::new();
-                if let Span::Rows { .. } = range.span {
-                    let key = self.key(phase, i);
-                    let places = begins_at_parameters(self.store.dialect(), rows.table);
-                    params.extend(places.into_iter().map(|at| key[at]));
-                    params.push(Param::Int(cell.wanted(phase, i).cast_signed()));
-                } else {
-                    params.extend(cell.range_value(phase, i).map(param));
-                    let (from, to) = cell.times(phase, i);
-                    params.extend([Param::Int(from), Param::Int(to)]);
-                }
-                self.rows(phase, 0, &params, rows, found)?;
-            }
-            Work::Gaps { by, .. } => {
-                cell.begin_question(phase, found);
-                let each = Params::from_iter(self.each_value(phase, i));
-                self.store.query(self.statements.of_phase(phase)[0], &each, &mut |result| {
-                    row::gap(result, rows.column_type(*by), &mut found.result)
-                })?;
-            }
-            Work::Outliers { of, .. } => {
-                cell.begin_question(phase, found);
-                let times = outliers_ask_for(self.store.dialect());
-                let each = self.each_value(phase, i);
-                let each: Params<'_> = each.into_iter().cycle().take(times).collect();
-                self.store.query(self.statements.of_phase(phase)[0], &each, &mut |result| {
-                    row::outlier(result, rows.table, *of, &mut found.result)
-                })?;
-            }
-            Work::Correlate(question) => {
-                cell.begin_question(phase, found);
-                let computed = self.store.dialect().correlation("y", "x").is_some();
-                let two = question.between.iter().flatten();
-                let two: Params<'_> = two.map(|value| param(value.as_value())).collect();
-                self.store.query(self.statements.of_phase(phase)[0], &two, &mut |result| {
-                    row::correlation(result, computed, &mut found.result)
-                })?;
-            }
-            Work::Find { conditions, select, .. } => {
-                found.rows = Default::default();
-                let bounds = self.bounds(rows, conditions);
-                self.store.query(self.statements.of_phase(phase)[0], &bounds, &mut |result| {
-                    found.rows += row::some(result, rows.table, select)?;
-                    Ok(())
-                })?;
-            }
+            Work::Range(range) => self.range(phase, i, range, found)?,
             Work::UpdateWhere { conditions, set, .. } => {
                 let mut params: Params<'_> =
                     set.iter().map(|(_, value)| param(value.as_value())).collect();
                 params.extend(self.bounds(rows, conditions));
-                found.changed += self.store.run(self.statements.of_phase(phase)[0], &params)?;
+                found.changed += self.run(phase, &params)?;
             }
-            Work::Group(group) => self.group((phase, i), group, rows, found)?,
-            Work::Upsert { table, .. } => {
+            Work::Upsert { .. } => {
                 let row = cell.upserted(phase, i);
+                self.put(phase, i, |column| row[column])?;
                 // Engines count these rows in different ways.
-                match self.written[*table] {
-                    [] => {
-                        let row: Params<'_> = row.into_iter().map(param).collect();
-                        self.store.run(self.statements.of_phase(phase)[0], &row)?;
-                    }
-                    written => {
-                        self.write(phase, i, written, |column| row[column])?;
-                    }
-                }
                 found.changed += 1;
             }
             Work::Update { set, .. } => found.changed += self.update(phase, i, set)?,
@@ -330,16 +251,15 @@ impl Session for SqlSession<'_> {
                         Params::from_iter([Param::Int(rows.older(*time, *units))])
                     }
                 };
-                found.changed += self.store.run(self.statements.of_phase(phase)[0], &params)?;
+                found.changed += self.run(phase, &params)?;
             }
-            Work::Sql(_) => {
-                found.result.clear();
-                let (statement, mut room) = (self.statements.of_phase(phase)[0], String::new());
-                self.store.query(statement, &[], &mut |result| {
-                    found.columns = row::every(result, &mut room, &mut found.result)?;
-                    Ok(())
-                })?;
-            }
+            Work::Latest { .. }
+            | Work::Gaps { .. }
+            | Work::Outliers { .. }
+            | Work::Correlate(_)
+            | Work::Find { .. }
+            | Work::Group(_)
+            | Work::Sql(_) => self.ask(phase, i, found)?,
             Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {}
         }
         Ok(())

@@ -43,9 +43,9 @@ impl Guess {
         name: &str,
         separators: Separators,
     ) -> FieldType {
-        let text = || match self.not_utf8 {
-            true => ColumnType::Bytes,
-            false => ColumnType::Text,
+        let text = || match self.not_texts {
+            0 => ColumnType::Text,
+            _ => ColumnType::Bytes,
         };
         let plain = |of| FieldType { of, absent: Vec::new(), remark: None, comma: None };
         if self.seen == 0 {

@@ -1,11 +1,9 @@
 //! Groups of rows.
 
-use std::fmt::Write;
-
-use embermark_language::{Aggregate, Group, Grouped};
+use embermark_language::{Aggregate, Compute, Group, Grouped};
 use embermark_model::table::{ColumnType, Table};
 
-use super::Pipeline;
+use super::super::questions::Question;
 use super::conditions::{condition, matching};
 use super::paths::read;
 use super::values::{Times, grouped, numbered, value};
@@ -18,7 +16,7 @@ pub(in super::super) fn group(
     group: &Group,
     filters: &[Filter<'_>],
     times: &Times,
-) -> Option<Pipeline> {
+) -> Option<Question> {
     let sorts_bytes = group.order.iter().any(|order| match group.by.get(order.column) {
         Some(Grouped::Column(column)) => table.columns[*column].of == ColumnType::Bytes,
         _ => false,
@@ -39,42 +37,21 @@ pub(in super::super) fn group(
             (format!("{{{}}}", named.collect::<Vec<_>>().join(", ")), columns)
         }
     };
-    let (mut computed, mut absent) = (String::new(), String::new());
+    let (mut fields, mut sums) = (vec![format!(r#""_id": {id}"#)], Vec::new());
     for (n, compute) in group.compute.iter().enumerate() {
-        let value = compute.column.map(|column| read(table, column));
-        let nullable = compute.column.is_some_and(|column| table.columns[column].nullable);
-        let value = value.unwrap_or_default();
-        // Only null and absent values sort before all others.
-        let there = format!(r#"{{"$sum": {{"$cond": [{{"$gt": [{value}, null]}}, 1, 0]}}}}"#);
-        let accumulated = match compute.aggregate {
-            Aggregate::Count if nullable => there.clone(),
-            Aggregate::Count => r#"{"$sum": 1}"#.to_owned(),
-            Aggregate::Sum => format!(r#"{{"$sum": {value}}}"#),
-            Aggregate::Avg => format!(r#"{{"$avg": {value}}}"#),
-            Aggregate::Min => format!(r#"{{"$min": {value}}}"#),
-            Aggregate::Max => format!(r#"{{"$max": {value}}}"#),
-        };
-        write(&mut computed, format_args!(r#", "c{n}": {accumulated}"#));
-        if compute.aggregate == Aggregate::Sum && nullable {
-            // MongoDB's sum of nothing is 0.
-            write(&mut computed, format_args!(r#", "n{n}": {there}"#));
-            let comma = if absent.is_empty() { "" } else { ", " };
-            let sum = format!(r#"{{"$cond": [{{"$gt": ["$n{n}", 0]}}, "$c{n}", null]}}"#);
-            write(&mut absent, format_args!(r#"{comma}"c{n}": {sum}"#));
-        }
+        let (field, sum) = computed(table, n, compute);
+        fields.push(field);
+        sums.extend(sum);
         columns.push(format!("c{n}"));
     }
-    stages.push(format!(r#"{{"$group": {{"_id": {id}{computed}}}}}"#));
+    stages.push(format!(r#"{{"$group": {{{}}}}}"#, fields.join(", ")));
     let months = group.by.iter().zip(&columns).filter_map(|(by, place)| {
         let Grouped::Month { column, .. } = by else { return None };
         Some(format!(r#""{place}": {}"#, numbered(place, times.year(*column))))
     });
     let months: Vec<String> = months.collect();
-    if !months.is_empty() {
-        stages.push(format!(r#"{{"$set": {{{}}}}}"#, months.join(", ")));
-    }
-    if !absent.is_empty() {
-        stages.push(format!(r#"{{"$set": {{{absent}}}}}"#));
+    for set in [months, sums].iter().filter(|set| !set.is_empty()) {
+        stages.push(format!(r#"{{"$set": {{{}}}}}"#, set.join(", ")));
     }
     for having in &group.having {
         let (column, bound) = (&columns[group.by.len() + having.compute], having.bound.as_value());
@@ -90,10 +67,28 @@ pub(in super::super) fn group(
         stages.push(format!(r#"{{"$sort": {{{}}}}}"#, sort.join(", ")));
     }
     stages.extend(group.limit.map(|limit| format!(r#"{{"$limit": {limit}}}"#)));
-    Some(Pipeline { text: format!("[{}]", stages.join(", ")), columns })
+    Some(Question { text: format!("[{}]", stages.join(", ")), columns })
 }
 
-/// Writing to a string cannot fail.
-fn write(to: &mut String, what: std::fmt::Arguments<'_>) {
-    let _ = to.write_fmt(what);
+/// Returns how each group computes its value `n`. If that is a sum that can be of nothing, also
+/// returns what it is in the end.
+fn computed(table: &Table, n: usize, compute: &Compute) -> (String, Option<String>) {
+    let value = compute.column.map(|column| read(table, column)).unwrap_or_default();
+    let nullable = compute.column.is_some_and(|column| table.columns[column].nullable);
+    // Only null and absent values sort before all others.
+    let there = format!(r#"{{"$sum": {{"$cond": [{{"$gt": [{value}, null]}}, 1, 0]}}}}"#);
+    let field = match compute.aggregate {
+        Aggregate::Count if nullable => there.clone(),
+        Aggregate::Count => r#"{"$sum": 1}"#.to_owned(),
+        Aggregate::Sum => format!(r#"{{"$sum": {value}}}"#),
+        Aggregate::Avg => format!(r#"{{"$avg": {value}}}"#),
+        Aggregate::Min => format!(r#"{{"$min": {value}}}"#),
+        Aggregate::Max => format!(r#"{{"$max": {value}}}"#),
+    };
+    if compute.aggregate != Aggregate::Sum || !nullable {
+        return (format!(r#""c{n}": {field}"#), None);
+    }
+    // MongoDB's sum of nothing is 0.
+    let sum = format!(r#""c{n}": {{"$cond": [{{"$gt": ["$n{n}", 0]}}, "$c{n}", null]}}"#);
+    (format!(r#""c{n}": {field}, "n{n}": {there}"#), Some(sum))
 }

@@ -3,7 +3,7 @@
 use embermark_language::Operator;
 use embermark_model::table::Table;
 
-use super::Pipeline;
+use super::super::questions::Question;
 use super::conditions::matching;
 use super::paths::{path, paths};
 use crate::defined::access::Filter;
@@ -14,7 +14,7 @@ pub(in super::super) fn matched(
     table: &Table,
     filters: &[Filter<'_>],
     wanted: &[usize],
-) -> Option<Pipeline> {
+) -> Option<Question> {
     let own = matching(table, filters)?;
     let columns: Vec<String> = wanted.iter().map(|column| path(table, *column)).collect();
     let selects = wanted.len() < table.columns.len();
@@ -27,7 +27,7 @@ pub(in super::super) fn matched(
         format!(r#"{{"$project": {{{}}}}}"#, all.join(", "))
     });
     let stages: Vec<String> = own.into_iter().chain(project).collect();
-    Some(Pipeline { text: format!("[{}]", stages.join(", ")), columns })
+    Some(Question { text: format!("[{}]", stages.join(", ")), columns })
 }
 
 /// Returns a pipeline for the newest rows of each value of a column, among those that meet the
@@ -37,7 +37,7 @@ pub(in super::super) fn latest(
     filters: &[Filter<'_>],
     by: usize,
     time: usize,
-) -> Option<Pipeline> {
+) -> Option<Question> {
     let (of, at) = (path(table, by), path(table, time));
     let own = matching(table, filters)?.map_or(String::new(), |stage| stage + ", ");
     let is_key = table.key.len() == 2 && table.key.contains(&by) && table.key.contains(&time);
@@ -58,5 +58,5 @@ pub(in super::super) fn latest(
             {{"$match": {{"rank in time": 1}}}}]"#
         )
     };
-    Some(Pipeline { text, columns: paths(table) })
+    Some(Question { text, columns: paths(table) })
 }

@@ -3,7 +3,7 @@
 use embermark_language::{Correlate, Grouped};
 use embermark_model::table::{ColumnType, Table};
 
-use super::Pipeline;
+use super::super::questions::Question;
 use super::conditions::matching;
 use super::paths::path;
 use super::values::{Times, grouped, value};
@@ -16,7 +16,7 @@ pub(in super::super) fn gaps(
     filters: &[Filter<'_>],
     (by, time): (usize, usize),
     longer: i64,
-) -> Option<Pipeline> {
+) -> Option<Question> {
     let (of, at) = (path(table, by), path(table, time));
     let own = matching(table, filters)?.map_or(String::new(), |stage| stage + ", ");
     if table.key == [by, time] {
@@ -30,7 +30,7 @@ pub(in super::super) fn gaps(
                 {{"$gt": [{{"$subtract": ["${at}", "$row before.{at_name}"]}}, {longer}]}}]}}}}}}]"#
         );
         let columns = vec![of, format!("row before.{at_name}"), at];
-        return Some(Pipeline { text, columns });
+        return Some(Question { text, columns });
     }
     let text = format!(
         r#"[{own}{{"$match": {{"{of}": {{"$ne": null}}}}}},
@@ -39,7 +39,7 @@ pub(in super::super) fn gaps(
         {{"$match": {{"$expr": {{"$and": [{{"$ne": ["$gap from", null]}},
             {{"$gt": [{{"$subtract": ["${at}", "$gap from"]}}, {longer}]}}]}}}}}}]"#
     );
-    Some(Pipeline { text, columns: vec![of, "gap from".to_owned(), at] })
+    Some(Question { text, columns: vec![of, "gap from".to_owned(), at] })
 }
 
 /// Returns a pipeline for rows, among those that meet the filters, whose value is more than this
@@ -49,7 +49,7 @@ pub(in super::super) fn outliers(
     filters: &[Filter<'_>],
     (of, by): (usize, usize),
     deviations: f64,
-) -> Option<Pipeline> {
+) -> Option<Question> {
     let (value, group) = (path(table, of), path(table, by));
     let own = matching(table, filters)?;
     let columns = table.key.iter().chain([&of]).map(|column| path(table, *column)).collect();
@@ -72,7 +72,7 @@ pub(in super::super) fn outliers(
             {{"$unwind": "$row"}}, {{"$replaceRoot": {{"newRoot": "$row"}}}}]"#,
             name = table.name,
         );
-        return Some(Pipeline { text, columns });
+        return Some(Question { text, columns });
     }
     let all = r#""window": {"documents": ["unbounded", "unbounded"]}"#;
     let far = far.replace("$$mean", "$mean of group");
@@ -85,7 +85,7 @@ pub(in super::super) fn outliers(
         {{"$match": {{"$and": [{{"deviation of group": {{"$ne": null}}}}, {{"$expr": {{"$gt": [{far},
             {{"$multiply": [{deviations}, "$deviation of group"]}}]}}}}]}}}}]"#
     );
-    Some(Pipeline { text, columns })
+    Some(Question { text, columns })
 }
 
 /// Returns the name of a column whose rows are a range of keys: integers at the start of the key.
@@ -104,7 +104,7 @@ pub(in super::super) fn correlate(
     table: &Table,
     question: &Correlate,
     times: &Times,
-) -> Option<Pipeline> {
+) -> Option<Question> {
     let (group, number) = (path(table, question.by), path(table, question.of));
     let bucket = Grouped::Bucket { column: question.time, units: question.bucket };
     let bucket = grouped(table, bucket, times);
@@ -154,5 +154,5 @@ pub(in super::super) fn correlate(
         name = table.name,
     );
     let columns = ["buckets", "xy", "xx", "yy"].map(str::to_owned).to_vec();
-    Some(Pipeline { text, columns })
+    Some(Question { text, columns })
 }

@@ -2,6 +2,7 @@ use embermark_language::{Aggregate, Compute, Group, Grouped, Operator, OrderBy};
 use embermark_model::table::{TimeUnit, Value};
 use serde_json::{Value as Json, json};
 
+use super::super::questions::Question;
 use super::conditions::key_range;
 use super::paths::paths;
 use super::values::Times;
@@ -9,7 +10,7 @@ use super::*;
 use crate::defined::access::Filter;
 use crate::defined::tables::{compute, group_of, table};
 
-fn json_of(made: Option<Pipeline>) -> (Json, Vec<String>) {
+fn json_of(made: Option<Question>) -> (Json, Vec<String>) {
     let made = made.unwrap();
     (serde_json::from_str(&made.text).unwrap(), made.columns)
 }

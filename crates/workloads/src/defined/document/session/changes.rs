@@ -6,9 +6,9 @@ use embermark_language::Removed;
 use embermark_model::table::{OwnedValue, Value};
 use smallvec::SmallVec;
 
-use super::super::stored::{Key, equalities, stored};
+use super::super::stored::equalities;
 use super::reads::successor;
-use super::{DocumentSession, set, stored_all, stored_key};
+use super::{DocumentSession, set, stored_all};
 use crate::defined::access::filters;
 use crate::defined::kind::rows_at_once;
 use crate::defined::port::Session;
@@ -42,7 +42,7 @@ impl DocumentSession<'_> {
         }
         let mut changed = 0;
         for n in 0..self.find_rows(phase)? {
-            changed += change(self.store, &Filter::Key(&stored_key(&self.looked[n])))?;
+            changed += change(self.store, &Filter::Key(&stored_all(&self.looked[n])))?;
         }
         Ok(changed)
     }
@@ -65,8 +65,7 @@ impl DocumentSession<'_> {
             let (filter, set) = (Filter::Keys { from: &from, to: &to }, set(self.cell, phase, i));
             return self.store.update(self.collections[table], &filter, &set);
         }
-        let key = self.cell.key_in(self.arena, phase, i).into_iter().map(stored);
-        let (key, set): (Key<'_>, _) = (key.collect(), set(self.cell, phase, i));
+        let (key, set) = (self.key(phase, i), set(self.cell, phase, i));
         self.store.update(self.collections[table], &Filter::Key(&key), &set)
     }
 
@@ -84,8 +83,7 @@ impl DocumentSession<'_> {
                 self.store.delete(collection, &Filter::Keys { from: &from, to: &to })
             }
             Removed::Keys { .. } => {
-                let key: Key<'_> =
-                    cell.key_in(self.arena, phase, i).into_iter().map(stored).collect();
+                let key = self.key(phase, i);
                 self.store.delete(collection, &Filter::Key(&key))
             }
             Removed::Where { .. } => self.delete_where(phase, table),

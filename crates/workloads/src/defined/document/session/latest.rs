@@ -5,7 +5,6 @@ use embermark_contract::document::{Filter, Find, Language, Order};
 use embermark_language::Work;
 use embermark_model::table::OwnedValue;
 
-use super::super::questions::Question;
 use super::super::stored::stored;
 use super::DocumentSession;
 use super::reads::successor;
@@ -24,7 +23,7 @@ impl DocumentSession<'_> {
         table: usize,
         found: &mut OperationResults,
     ) -> Result<()> {
-        let (cell, collection) = (self.cell, self.collections[table]);
+        let cell = self.cell;
         cell.begin_question(phase, found);
         let of = cell.tables[table].table;
         let Work::Latest { by, time, .. } = cell.work(phase) else { return Ok(()) };
@@ -46,9 +45,8 @@ impl DocumentSession<'_> {
         if self.seeks[phase] && !cell.adds_up(phase) {
             return self.newest_by_key(table, *by, found);
         }
-        if let Some(Question { text, columns }) = self.question(phase, i) {
-            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-            return self.store.query(collection, text, &columns, &mut |document| {
+        if let Some(question) = self.question(phase, i) {
+            return self.ask(table, question, &mut |document| {
                 found.rows += row::whole(document, of)?;
                 Ok(())
             });

@@ -8,7 +8,7 @@ use embermark_model::fingerprint::Checksum;
 use embermark_model::table::{OwnedValue, Table, Value};
 use smallvec::SmallVec;
 
-use super::super::questions::{Question, wanted};
+use super::super::questions::wanted;
 use super::super::stored::{Key, equalities, stored};
 use super::DocumentSession;
 use crate::defined::access::{Filters, filters};
@@ -95,8 +95,7 @@ impl DocumentSession<'_> {
         let table = cell.tables[range.table].table;
         let (of, time) = match range.span {
             Span::Rows { .. } => {
-                let key: Key<'_> =
-                    cell.key_in(self.arena, phase, i).into_iter().map(stored).collect();
+                let key = self.key(phase, i);
                 let most = u32::try_from(cell.wanted(phase, i)).unwrap_or(u32::MAX);
                 let from = Filter::Keys { from: &key, to: &[] };
                 return self.rows(range.table, from, (Order::Key, Some(most)), found);
@@ -142,12 +141,11 @@ impl DocumentSession<'_> {
         table: usize,
         visit: &mut dyn FnMut(&[Value<'_>]),
     ) -> Result<()> {
-        let (cell, collection) = (self.cell, self.collections[table]);
+        let cell = self.cell;
         let (of, filters) = (cell.tables[table].table, filters(cell, phase, 0));
-        if let Some(Question { text, columns }) = self.question(phase, 0) {
-            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        if let Some(question) = self.question(phase, 0) {
             let wanted = wanted(cell, phase);
-            return self.store.query(collection, text, &columns, &mut |document| {
+            return self.ask(table, question, &mut |document| {
                 let mut values: row::Values<'_> = of.columns.iter().map(|_| Value::Null).collect();
                 for (at, column) in wanted.iter().enumerate() {
                     values[*column] = row::value(document, at, of.columns[*column].of)?;
@@ -160,8 +158,9 @@ impl DocumentSession<'_> {
         let filter = equal.as_ref().map_or(Filter::All, |equal| Filter::Every(equal));
         let columns = &self.names[table];
         let find = Find { filter, order: Order::Any, limit: None, columns };
-        self.store
-            .find(collection, &find, &mut |document| visit_if_met(of, &filters, document, visit))
+        self.store.find(self.collections[table], &find, &mut |document| {
+            visit_if_met(of, &filters, document, visit)
+        })
     }
 
     pub(super) fn find(

@@ -7,7 +7,6 @@ use embermark_language::{Correlate, Group, Work};
 use embermark_model::answer;
 
 use super::super::harper_sql;
-use super::super::questions::Question;
 use super::DocumentSession;
 use crate::defined::access::{Filters, filters, of_conditions};
 use crate::defined::aggregate::Groups;
@@ -26,14 +25,13 @@ impl DocumentSession<'_> {
         let cell = self.cell;
         cell.begin_question(phase, found);
         let from = found.result.len();
-        let (rows, collection) = (&cell.tables[group.table], self.collections[group.table]);
-        let Some(Question { text, columns }) = self.question(phase, i) else {
+        let rows = &cell.tables[group.table];
+        let Some(question) = self.question(phase, i) else {
             return self.group_here(group, &filters(cell, phase, i), &mut found.result);
         };
-        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
         let width = group.by.len() + group.compute.len();
         let is_sql = matches!(self.store.language(), Language::Sql(_));
-        self.store.query(collection, text, &columns, &mut |document| {
+        self.ask(group.table, question, &mut |document| {
             let from = found.result.len();
             row::group(document, group, rows, &mut found.result)?;
             if is_sql {
@@ -73,14 +71,13 @@ impl DocumentSession<'_> {
         table: usize,
         found: &mut OperationResults,
     ) -> Result<()> {
-        let (of_table, collection) = (self.cell.tables[table].table, self.collections[table]);
+        let of_table = self.cell.tables[table].table;
         let Work::Outliers { of, by, deviations, .. } = self.cell.work(phase) else {
             return Ok(());
         };
         self.cell.begin_question(phase, found);
-        if let Some(Question { text, columns }) = self.question(phase, i) {
-            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-            return self.store.query(collection, text, &columns, &mut |document| {
+        if let Some(question) = self.question(phase, i) {
+            return self.ask(table, question, &mut |document| {
                 row::outlier(document, of_table, *of, &mut found.result)
             });
         }
@@ -99,11 +96,10 @@ impl DocumentSession<'_> {
         question: &Correlate,
         found: &mut OperationResults,
     ) -> Result<()> {
-        let (cell, collection) = (self.cell, self.collections[question.table]);
+        let cell = self.cell;
         cell.begin_question(phase, found);
-        if let Some(Question { text, columns }) = self.question(phase, 0) {
-            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-            return self.store.query(collection, text, &columns, &mut |document| {
+        if let Some(asked) = self.question(phase, 0) {
+            return self.ask(question.table, asked, &mut |document| {
                 row::correlation(document, false, &mut found.result)
             });
         }
@@ -123,12 +119,10 @@ impl DocumentSession<'_> {
         found: &mut OperationResults,
     ) -> Result<()> {
         self.cell.begin_question(phase, found);
-        let (of, collection) = (self.cell.tables[table].table, self.collections[table]);
-        if let Some(Question { text, columns }) = self.question(phase, i) {
-            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-            return self.store.query(collection, text, &columns, &mut |document| {
-                row::gap(document, of.columns[by].of, &mut found.result)
-            });
+        if let Some(question) = self.question(phase, i) {
+            let of = self.cell.rows_of(phase).column_type(by);
+            return self
+                .ask(table, question, &mut |document| row::gap(document, of, &mut found.result));
         }
         let mut gaps = Gaps::new(longer, false);
         self.scan(phase, i, &mut |row| gaps.add(row[by], row[time]))?;

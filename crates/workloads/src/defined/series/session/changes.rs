@@ -1,12 +1,14 @@
 //! Changes of points: each is rewritten or deleted.
 
 use embermark_contract::Result;
-use embermark_language::Work;
-use embermark_model::table::OwnedValue;
+use embermark_contract::series::SeriesStore;
+use embermark_language::{Removed, Work};
+use embermark_model::table::{OwnedValue, Value};
 
-use super::super::influxql::Measured;
+use super::super::influxql::{Measured, Measurement};
 use super::super::point::Row;
 use super::SeriesSession;
+use crate::defined::cell::Cell;
 use crate::defined::port::{OperationResults, Session};
 
 impl SeriesSession<'_> {
@@ -18,17 +20,32 @@ impl SeriesSession<'_> {
         i: usize,
         found: &mut OperationResults,
     ) -> Result<()> {
-        let (cell, measurement) = (self.cell, &of.measurement);
-        let mut row = Row::of_key(measurement, cell.key_in(self.arena, phase, i))?;
-        for column in cell.set(phase, i) {
-            row.set(measurement, *column, cell.update_value(phase, i, *column));
-        }
-        // An absent value stays absent, and can be all there was to set.
-        if !row.fields.is_empty() {
-            self.store.write(&measurement.table.name, &row.point())?;
-        }
+        let key = self.cell.key_in(self.arena, phase, i);
+        write_set(self.store, self.cell, &of.measurement, (phase, i), key)?;
         found.changed += 1;
         Ok(())
+    }
+
+    /// Deletes points: by a key, by conditions, or by their age.
+    pub(super) fn delete(
+        &mut self,
+        of: &Measured,
+        (phase, i): (usize, usize),
+        removed: &Removed,
+        found: &mut OperationResults,
+    ) -> Result<()> {
+        let cell = self.cell;
+        match removed {
+            Removed::Where { .. } => return self.change_where(phase, found),
+            Removed::Keys { .. } => {
+                of.measurement.delete(&cell.key_in(self.arena, phase, i), self.text);
+            }
+            Removed::Older { time, units } => {
+                let until = cell.rows_of(phase).older(*time, *units);
+                of.measurement.delete_until(until, self.text);
+            }
+        }
+        self.store.execute(self.text)
     }
 
     /// Changes adjacent points of a series: deletes them, or finds and rewrites each.
@@ -48,13 +65,8 @@ impl SeriesSession<'_> {
             keys.push(key.iter().map(|column| row[*column].to_owned()).collect());
         })?;
         for key in &keys {
-            let mut row = Row::of_key(measurement, key.iter().map(OwnedValue::as_value))?;
-            for column in cell.set(phase, i) {
-                row.set(measurement, *column, cell.update_value(phase, i, *column));
-            }
-            if !row.fields.is_empty() {
-                self.store.write(&measurement.table.name, &row.point())?;
-            }
+            let key = key.iter().map(OwnedValue::as_value);
+            write_set(self.store, cell, measurement, (phase, i), key)?;
         }
         *self.looked = keys;
         Ok(())
@@ -68,4 +80,23 @@ impl SeriesSession<'_> {
     ) -> Result<()> {
         (0..self.find_rows(phase)?).try_for_each(|n| self.change(phase, n, found))
     }
+}
+
+/// Writes the fields that operation `i` of a phase sets into the point of a key.
+pub(super) fn write_set<'a>(
+    store: &mut dyn SeriesStore,
+    cell: &'a Cell,
+    measurement: &Measurement,
+    (phase, i): (usize, usize),
+    key: impl IntoIterator<Item = Value<'a>>,
+) -> Result<()> {
+    let mut row = Row::of_key(measurement, key)?;
+    for column in cell.set(phase, i) {
+        row.set(measurement, *column, cell.update_value(phase, i, *column));
+    }
+    // An absent value stays absent, and can be all there was to set.
+    if row.fields.is_empty() {
+        return Ok(());
+    }
+    store.write(&measurement.table.name, &row.point())
 }

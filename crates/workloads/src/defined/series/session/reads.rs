@@ -2,6 +2,7 @@
 
 use embermark_contract::Result;
 use embermark_language::{Range, Span};
+use embermark_model::fingerprint::Checksum;
 use embermark_model::table::Value;
 use smallvec::SmallVec;
 
@@ -67,6 +68,22 @@ impl SeriesSession<'_> {
             }
             Ok(())
         })
+    }
+
+    /// Reads columns of the rows that meet the conditions of a phase.
+    pub(super) fn find(
+        &mut self,
+        of: &Measured,
+        phase: usize,
+        select: &[usize],
+        found: &mut OperationResults,
+    ) -> Result<()> {
+        let (mut rows, filters) = (Checksum::default(), filters(self.cell, phase, 0));
+        self.filtered_some(of, &filters, select.iter().copied(), &mut |row| {
+            rows += fingerprint(select.iter().map(|column| row[*column]));
+        })?;
+        found.rows = rows;
+        Ok(())
     }
 
     /// Reads the row of an operation's key. Returns whether it exists.

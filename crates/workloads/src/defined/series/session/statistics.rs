@@ -1,7 +1,8 @@
-//! Groups of points, gaps, and outliers: asked of the store, or computed from its points.
+//! Groups of points, gaps, outliers, and correlations: asked of the store, or computed from its
+//! points.
 
 use embermark_contract::Result;
-use embermark_language::Group;
+use embermark_language::{Correlate, Group};
 use embermark_model::answer;
 use embermark_model::table::Value;
 use smallvec::SmallVec;
@@ -11,8 +12,9 @@ use super::super::influxql::groups::Groups;
 use super::super::influxql::statistics::{DEVIATION, GAP, MEAN};
 use super::super::point::value;
 use super::SeriesSession;
-use crate::defined::access::{Filters, filters};
+use crate::defined::access::{Filters, filters, of_conditions};
 use crate::defined::aggregate::{self, in_order};
+use crate::defined::correlate;
 use crate::defined::gaps::Gaps;
 use crate::defined::outliers::Outliers;
 use crate::defined::port::OperationResults;
@@ -97,6 +99,24 @@ impl SeriesSession<'_> {
                 found.result.push(owned(value(row, at, *column, of, measurement)?));
             }
             Ok(())
+        })
+    }
+
+    /// Correlates two groups by the means of each.
+    pub(super) fn correlate(
+        &mut self,
+        of: &Measured,
+        phase: usize,
+        question: &Correlate,
+        found: &mut OperationResults,
+    ) -> Result<()> {
+        let cell = self.cell;
+        let rows = &cell.tables[question.table];
+        cell.begin_question(phase, found);
+        correlate::answer(question, &mut found.result, &mut |group, result| {
+            let filters = of_conditions(rows, &group.conditions);
+            let words = of.measurement.group(group, &filters);
+            self.group(of, words.as_ref(), group, &filters, result)
         })
     }
 
