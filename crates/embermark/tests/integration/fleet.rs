@@ -73,7 +73,7 @@ fn a_device_that_fails_is_a_line_and_a_second_run_does_only_what_is_missing() {
         ended.stderr
     );
     assert!(says("attic").contains("too little space: "), "{}", ended.stderr);
-    assert!(says("museum").contains("no package for its architecture, vax"), "{}", ended.stderr);
+    assert!(says("museum").contains("no package for its architecture vax"), "{}", ended.stderr);
     assert!(says("cellar").contains("not reached: "), "{}", ended.stderr);
     assert!(ended.stderr.contains("1 of 5 devices have a result"), "{}", ended.stderr);
     let result = results(&sandbox, "roof");
@@ -98,7 +98,7 @@ fn a_device_that_fails_is_a_line_and_a_second_run_does_only_what_is_missing() {
     if embermark_report::html::is_built() {
         ended.expect_status(0).expect_stderr(&["2 of 5 devices in fleet/fleet.html"]);
         let page = fs::read_to_string(sandbox.path("fleet/fleet.html")).unwrap();
-        assert!(page.contains("no package for its architecture, vax"));
+        assert!(page.contains("no package for its architecture vax"));
     } else {
         embermark_skips::skipped("page", "this build has none; make build");
     }
