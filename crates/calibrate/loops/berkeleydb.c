@@ -27,6 +27,8 @@ static int open_table(struct db *db)
 {
 	int rc = db_create(&db->table, db->env, 0);
 	if (rc == 0)
+		rc = db->table->set_pagesize(db->table, 4096);
+	if (rc == 0)
 		rc = db->table->open(db->table, NULL, FILE_NAME, NULL, DB_BTREE, DB_CREATE | DB_AUTO_COMMIT, 0);
 	return report_error(rc);
 }

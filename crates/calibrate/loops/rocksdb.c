@@ -5,14 +5,13 @@
 #include "loops.h"
 #include <dlfcn.h>
 #include <link.h>
+#include <sched.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define FAMILY "table readings"
 
 typedef void rocksdb_t, rocksdb_options_t, rocksdb_writeoptions_t, rocksdb_readoptions_t,
-    rocksdb_flushoptions_t, rocksdb_writebatch_t, rocksdb_column_family_handle_t, rocksdb_cache_t,
-    rocksdb_block_based_table_options_t, rocksdb_filterpolicy_t, rocksdb_snapshot_t,
+    rocksdb_flushoptions_t, rocksdb_writebatch_t, rocksdb_column_family_handle_t, rocksdb_snapshot_t,
     rocksdb_pinnableslice_t;
 
 /* Result, name, arguments. */
@@ -20,28 +19,8 @@ typedef void rocksdb_t, rocksdb_options_t, rocksdb_writeoptions_t, rocksdb_reado
 	X(void, free, (void *)) \
 	X(rocksdb_options_t *, options_create, (void)) \
 	X(void, options_destroy, (rocksdb_options_t *)) \
-	X(void, options_set_create_if_missing, (rocksdb_options_t *, unsigned char)) \
-	X(void, options_set_db_write_buffer_size, (rocksdb_options_t *, size_t)) \
-	X(void, options_set_write_buffer_size, (rocksdb_options_t *, size_t)) \
-	X(void, options_set_level_compaction_dynamic_level_bytes, (rocksdb_options_t *, unsigned char)) \
-	X(void, options_set_bytes_per_sync, (rocksdb_options_t *, uint64_t)) \
-	X(void, options_increase_parallelism, (rocksdb_options_t *, int)) \
-	X(void, options_set_block_based_table_factory, \
-		(rocksdb_options_t *, rocksdb_block_based_table_options_t *)) \
-	X(rocksdb_block_based_table_options_t *, block_based_options_create, (void)) \
-	X(void, block_based_options_destroy, (rocksdb_block_based_table_options_t *)) \
-	X(void, block_based_options_set_block_cache, \
-		(rocksdb_block_based_table_options_t *, rocksdb_cache_t *)) \
-	X(void, block_based_options_set_block_size, (rocksdb_block_based_table_options_t *, size_t)) \
-	X(void, block_based_options_set_filter_policy, \
-		(rocksdb_block_based_table_options_t *, rocksdb_filterpolicy_t *)) \
-	X(void, block_based_options_set_cache_index_and_filter_blocks, \
-		(rocksdb_block_based_table_options_t *, unsigned char)) \
-	X(void, block_based_options_set_pin_l0_filter_and_index_blocks_in_cache, \
-		(rocksdb_block_based_table_options_t *, unsigned char)) \
-	X(rocksdb_cache_t *, cache_create_lru, (size_t)) \
-	X(void, cache_destroy, (rocksdb_cache_t *)) \
-	X(rocksdb_filterpolicy_t *, filterpolicy_create_bloom_full, (double)) \
+	X(void, get_options_from_string, \
+		(const rocksdb_options_t *, const char *text, rocksdb_options_t *, char **error)) \
 	X(rocksdb_writeoptions_t *, writeoptions_create, (void)) \
 	X(void, writeoptions_destroy, (rocksdb_writeoptions_t *)) \
 	X(rocksdb_readoptions_t *, readoptions_create, (void)) \
@@ -129,26 +108,30 @@ static int report_error(char *error)
 	return 1;
 }
 
-static rocksdb_options_t *options_of(size_t memory)
+/* Sets the options of `Sizes::options` of the adapter. */
+static int set_options(rocksdb_options_t *options, size_t memory)
 {
-	rocksdb_options_t *options = rocksdb_options_create();
-	rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
-	rocksdb_cache_t *cache = rocksdb_cache_create_lru(memory - memory / 4);
-	rocksdb_options_set_create_if_missing(options, 1);
-	rocksdb_block_based_options_set_block_cache(table, cache);
-	rocksdb_block_based_options_set_block_size(table, 16 << 10);
-	rocksdb_block_based_options_set_filter_policy(table, rocksdb_filterpolicy_create_bloom_full(10));
-	rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1);
-	rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table, 1);
-	rocksdb_options_set_block_based_table_factory(options, table);
-	rocksdb_block_based_options_destroy(table);
-	rocksdb_cache_destroy(cache);
-	rocksdb_options_set_db_write_buffer_size(options, memory / 4);
-	rocksdb_options_set_write_buffer_size(options, memory / 4);
-	rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1);
-	rocksdb_options_set_bytes_per_sync(options, 1 << 20);
-	rocksdb_options_increase_parallelism(options, (int)sysconf(_SC_NPROCESSORS_ONLN));
-	return options;
+	const size_t least = 2 << 20, most = 64 << 20, buffers = memory / 4, cache = memory - buffers;
+	size_t file = memory / 10;
+	unsigned shard_bits = 0;
+	char text[1024], *error = NULL;
+	cpu_set_t cpus;
+	rocksdb_options_t *shipped = rocksdb_options_create();
+	file = file < least ? least : file > most ? most : file;
+	for (size_t files = cache / file; files > 1; files /= 2)
+		shard_bits++;
+	CPU_ZERO(&cpus);
+	sched_getaffinity(0, sizeof cpus, &cpus);
+	snprintf(text, sizeof text, "create_if_missing=true;max_background_jobs=%d;bytes_per_sync=1048576;"
+	    "db_write_buffer_size=%zu;write_buffer_size=%zu;max_bytes_for_level_base=%zu;"
+	    "target_file_size_base=%zu;level_compaction_dynamic_level_bytes=true;"
+	    "block_based_table_factory={block_size=16384;block_cache={capacity=%zu;num_shard_bits=%u};"
+	    "filter_policy=bloomfilter:10:false;cache_index_and_filter_blocks=true;"
+	    "pin_l0_filter_and_index_blocks_in_cache=true;}",
+	    CPU_COUNT(&cpus), buffers, buffers, 4 * buffers, file, cache, shard_bits);
+	rocksdb_get_options_from_string(shipped, text, options, &error);
+	rocksdb_options_destroy(shipped);
+	return report_error(error);
 }
 
 static int make_table(struct db *db)
@@ -167,7 +150,9 @@ static int rocksdb_open_bare(void **out, const char *directory, uint64_t memory)
 	if (db == NULL || look_up() != 0)
 		return 1;
 	*out = db;
-	db->options = options_of(memory);
+	db->options = rocksdb_options_create();
+	if (set_options(db->options, memory) != 0)
+		return 1;
 	db->write = rocksdb_writeoptions_create();
 	db->read = rocksdb_readoptions_create();
 	db->flush = rocksdb_flushoptions_create();

@@ -200,10 +200,13 @@ pub fn expected<'a>(rows: impl Iterator<Item = &'a Reading>) -> RowSum {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
     use embermark_engines::{Join, Opened, registry};
 
     use super::*;
-    use crate::pair::{options, socket_url};
+    use crate::pair::{MEMORY, options, socket_url};
     use crate::rows::{drawn, readings, stage};
 
     /// Loads the rows twice, then reads them.
@@ -238,6 +241,35 @@ mod tests {
         for engine in ["sqlite", "lmdb", "berkeleydb", "rocksdb"].into_iter().filter(is_here) {
             finds_its_rows(engine, tempfile::tempdir().unwrap().path());
         }
+    }
+
+    #[test]
+    fn the_bare_loop_of_rocksdb_has_the_options_of_the_adapter() {
+        let rocksdb = registry::find("rocksdb").unwrap();
+        if !embermark_skips::is_here(rocksdb) {
+            return;
+        }
+        let [adapter, bare] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let opened = rocksdb.open(&options(adapter.path().to_owned())).unwrap();
+        let database = Database::open("rocksdb", bare.path(), MEMORY).unwrap();
+        let files = fs::read_dir(bare.path()).unwrap().map(|entry| entry.unwrap().path());
+        // The cache's shards are in the log.
+        let has_options = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("OPTIONS-") || name == "LOG"
+        };
+        let texts = files.filter(has_options).map(|path| fs::read_to_string(path).unwrap());
+        let texts: Vec<String> = texts.collect();
+        let lines: Vec<&str> = texts.iter().flat_map(|text| text.lines()).map(str::trim).collect();
+        let reported = opened.settings.iter().filter(|(_, value)| !value.ends_with("(as set)"));
+        let reported: Vec<_> = reported.collect();
+        assert!(reported.len() > 10, "{:?}", opened.settings);
+        for (name, value) in reported {
+            let written = [format!("{name}={value}"), format!("{name} : {value}")];
+            assert!(written.iter().any(|line| lines.contains(&line.as_str())), "{name}: {value}");
+        }
+        database.close().unwrap();
+        opened.store.close().unwrap();
     }
 
     #[test]

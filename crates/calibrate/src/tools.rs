@@ -131,10 +131,13 @@ pub fn absent(tool: &str) -> String {
 /// and the same options: random reads, with a first round that warms the cache.
 pub fn db_bench(db_bench: &Path, dir: &Path, memory: u64, rows: usize) -> Command {
     let mut command = Command::new(db_bench);
-    let (buffers, cache) = (memory / 4, memory - memory / 4);
+    let (buffers, cache, file) = (memory / 4, memory - memory / 4, memory / 10);
     command.arg(format!("--db={}", dir.display())).arg(format!("--num={rows}"));
     command.arg(format!("--db_write_buffer_size={buffers}"));
     command.arg(format!("--write_buffer_size={buffers}")).arg(format!("--cache_size={cache}"));
+    command.arg(format!("--cache_numshardbits={}", (cache / file).ilog2()));
+    command.arg(format!("--target_file_size_base={file}"));
+    command.arg(format!("--max_bytes_for_level_base={}", 4 * buffers));
     command.args([
         "--benchmarks=fillseq,flush,compact,readrandom,readrandom[X5]",
         "--key_size=10",

@@ -8,9 +8,6 @@ import Database from "better-sqlite3";
 
 export const isAsync = false;
 
-// Whether integers are returned as BigInts: docs/integer.md of the package.
-let isExact = false;
-
 export function version(of) {
   const own = new Database(":memory:");
   const sqlite = own.prepare("SELECT sqlite_version()").pluck().get();
@@ -19,6 +16,8 @@ export function version(of) {
 }
 
 export function open({ file, pragmas }) {
+  // Whether integers are returned as BigInts: docs/integer.md of the package.
+  let isExact = false;
   const own = new Database(file);
   for (const pragma of pragmas.split("; ")) own.pragma(pragma);
   const atomically = own.transaction((work) => work());

@@ -17,7 +17,7 @@
 //   answer to rows after the clock has stopped;
 // - if the package has one, `many(text)`: a function that does many calls at once, within a transaction;
 // - `bulk(table, columns)`: a function that loads an array of rows by the fastest path that the package documents;
-// - if the package returns inexact Numbers by default, `exact()`: makes it return BigInts from then on;
+// - if the package returns inexact Numbers by default, `exact()`: makes its later `query` functions return BigInts;
 // - `close()`.
 //
 // Integers are Numbers where those are exact, else BigInts. A package that takes no BigInts exports `noBigInts`.
@@ -145,6 +145,8 @@ class Phase {
     Object.assign(this, { database, isAsync, noBigInts, message });
     this.blocks = Array.from({ length: reader.word() }, () => new Block(reader));
     if (noBigInts && reader.hasBigInts) throw new Unsupported(INEXACT);
+    // No warm-up shows whether it returns what it stores.
+    if (reader.hasBigInts && !message.warm_up) database.exact?.();
     for (const block of this.blocks) block.prepare(database, message.tables);
     this.groups = [];
     for (const block of this.blocks) {

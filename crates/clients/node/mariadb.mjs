@@ -2,7 +2,8 @@
 //
 // https://mariadb.com/docs/connectors/mariadb-connector-nodejs/connector-nodejs-promise-api: `prepare` with `execute`, and
 // `batch` for many rows. Decimals are numbers (`decimalAsNumber`), as sums of integers are decimals. Rows are objects; they
-// are arrays (`rowsAsArray`) where an object would lose a column because another one has the same name.
+// are arrays (`rowsAsArray`, an option of the connection's own `execute`, which keeps statements prepared) where an object
+// would lose a column because another one has the same name.
 
 import { createConnection } from "mariadb";
 
@@ -18,8 +19,8 @@ export async function open({ socket, url, database, settings }) {
   await own.query(settings);
 
   const statements = [];
-  const prepare = async (sql, more) => {
-    const statement = await own.prepare({ sql, ...more });
+  const prepare = async (text) => {
+    const statement = await own.prepare(text);
     statements.push(statement);
     return statement;
   };
@@ -52,7 +53,8 @@ export async function open({ socket, url, database, settings }) {
     },
 
     async query(text) {
-      const statement = await prepare(text, { rowsAsArray: true });
+      const statement = await prepare(text);
+      if (loseColumns(statement.columns)) return (params) => own.execute({ sql: text, rowsAsArray: true }, params);
       return (params) => statement.execute(params);
     },
 
@@ -67,6 +69,12 @@ export async function open({ socket, url, database, settings }) {
       await own.end();
     },
   };
+}
+
+// Whether a row as an object would lose columns, or their order.
+function loseColumns(columns) {
+  const names = columns.map((column) => column.name());
+  return new Set(names).size < names.length || names.some((name) => /^\d+$/.test(name));
 }
 
 // Returns the package's options for a URL.

@@ -8,12 +8,11 @@ import { DatabaseSync } from "node:sqlite";
 
 export const isAsync = false;
 
-// Whether integers are returned as BigInts; those beyond 2^53 are refused otherwise.
-let isExact = false;
-
 export const version = () => `node:sqlite, SQLite ${process.versions.sqlite}`;
 
 export function open({ file, pragmas }) {
+  // Whether integers are returned as BigInts; those beyond 2^53 are refused otherwise.
+  let isExact = false;
   const own = new DatabaseSync(file);
   for (const pragma of pragmas.split("; ")) own.exec(`PRAGMA ${pragma}`);
   const setting = (name) => Object.values(own.prepare(`PRAGMA ${name}`).get())[0];

@@ -113,14 +113,14 @@ def scan(cursor, low, high, way, most):
     found = []
     if way > 0:
         pair = cursor.first() if low is None else cursor.set_range(low)
-        while pair is not None and (high is None or pair[0] < high) and len(found) != most:
+        while pair is not None and (high is None or pair[0] < high):
             found.append(pair)
-            pair = cursor.next()
+            pair = cursor.next() if len(found) != most else None
         return found
     # From the last key below the upper end.
     there = high is not None and cursor.set_range(high) is not None
     pair = cursor.prev() if there else cursor.last()
-    while pair is not None and (low is None or pair[0] >= low) and len(found) != most:
+    while pair is not None and (low is None or pair[0] >= low):
         found.append(pair)
-        pair = cursor.prev()
+        pair = cursor.prev() if len(found) != most else None
     return found

@@ -19,10 +19,14 @@ file has `version()` and `open(connection)`, which returns an object with
 - `close()`.
 """
 
+import sys
+
+# `python3 -c` would take a file of the current folder for a module of its name.
+sys.path = [folder for folder in sys.path if folder]
+
 import gc
 import json
 import struct
-import sys
 import types
 from array import array
 from decimal import Decimal

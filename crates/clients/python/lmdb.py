@@ -5,6 +5,7 @@ iterated for ranges.
 """
 
 from functools import partial
+from itertools import islice
 
 import lmdb
 
@@ -129,16 +130,16 @@ def scan(transaction, table, params):
         if way > 0:
             there = cursor.first() if low is None else cursor.set_range(low)
             pairs = cursor.iternext() if there else ()
-            for pair in pairs:
-                if (high is not None and pair[0] >= high) or len(found) == most:
+            for pair in islice(pairs, most):
+                if high is not None and pair[0] >= high:
                     break
                 found.append(pair)
             return found
         # From the last key below the upper end.
         there = cursor.prev() if high is not None and cursor.set_range(high) else cursor.last()
         pairs = cursor.iterprev() if there else ()
-        for pair in pairs:
-            if (low is not None and pair[0] < low) or len(found) == most:
+        for pair in islice(pairs, most):
+            if low is not None and pair[0] < low:
                 break
             found.append(pair)
     return found

@@ -3,6 +3,8 @@
 https://plyvel.readthedocs.io/en/latest/user.html: a prefixed database for each table, iterators over ranges, write batches.
 """
 
+from itertools import islice
+
 import plyvel
 
 
@@ -19,14 +21,19 @@ class Database:
         sizes = {name: int(connection[name]) for name in connection if name not in ("dir", "sync")}
         self.own = plyvel.DB(connection["dir"], **sizes)
         self.sync = connection["sync"] == "true"
-        self.batch = None
+        self.prefixes, self.batch = {}, None
 
     def settings(self, names):
         return {}
 
-    def table(self, name):
+    def prefix(self, table):
         # The number of each table is the value of its name after a zero byte.
-        return self.own.prefixed_db(self.own.get(b"\0" + name.encode()))
+        if table not in self.prefixes:
+            self.prefixes[table] = self.own.get(b"\0" + table.encode())
+        return self.prefixes[table]
+
+    def table(self, name):
+        return self.own.prefixed_db(self.prefix(name))
 
     def begin(self, writes):
         if writes:
@@ -42,7 +49,7 @@ class Database:
 
     def put(self, table):
         if self.batch is not None:
-            put, prefix = self.batch.put, self.own.get(b"\0" + table.encode())
+            put, prefix = self.batch.put, self.prefix(table)
 
             def write(params):
                 put(prefix + params[0], params[1])
@@ -59,7 +66,7 @@ class Database:
 
     def delete(self, table):
         if self.batch is not None:
-            delete, prefix = self.batch.delete, self.own.get(b"\0" + table.encode())
+            delete, prefix = self.batch.delete, self.prefix(table)
             return lambda key: delete(prefix + key) or -1
         delete, sync = self.table(table).delete, self.sync
         return lambda key: delete(key, sync=sync) or -1
@@ -70,9 +77,7 @@ class Database:
         def scan(params):
             low, high, way, most = params
             with iterator(start=low, stop=high, reverse=way < 0) as pairs:
-                if most is None:
-                    return list(pairs)
-                return [pair for pair, _ in zip(pairs, range(most))]
+                return list(islice(pairs, most))
 
         return scan
 

@@ -33,7 +33,7 @@ class Database:
         self.options.sync = connection["sync"] == "true"
         self.options.disable_wal = connection["wal"] == "false"
         self.own.set_write_options(self.options)
-        self.families, self.batch, self.snapshot = {}, None, False
+        self.families, self.batch = {}, None
 
     def settings(self, names):
         return {}
@@ -96,11 +96,13 @@ class Database:
                 iterator.seek_for_prev(high)
                 if iterator.valid() and iterator.key() == high:
                     iterator.prev()
-            while iterator.valid() and len(found) != most:
+            while iterator.valid():
                 key = iterator.key()
                 if (way > 0 and high is not None and key >= high) or (way < 0 and low is not None and key < low):
                     break
                 found.append((key, iterator.value()))
+                if len(found) == most:
+                    break
                 iterator.next() if way > 0 else iterator.prev()
             return found
 

@@ -26,7 +26,7 @@ class Database:
             self.own = valkey.Valkey(unix_socket_path=connection["socket"])
         else:
             self.own = valkey.Valkey.from_url(connection["url"])
-        self.prefix, self.batch = connection["prefix"].encode(), None
+        self.prefix, self.tables, self.batch = connection["prefix"].encode(), {}, None
 
     def settings(self, names):
         known = self.own.config_get(*names)
@@ -34,8 +34,11 @@ class Database:
 
     def table(self, name):
         """Returns the key of the set of a table's keys, and the prefix of its rows' keys."""
-        keys = self.prefix + self.own.hget(self.prefix + b"tables", name)
-        return keys, keys + b":"
+        # Asked once: a phase has a function for each of its blocks, which may be single operations.
+        if name not in self.tables:
+            keys = self.prefix + self.own.hget(self.prefix + b"tables", name)
+            self.tables[name] = keys, keys + b":"
+        return self.tables[name]
 
     def begin(self, writes):
         self.batch = self.own.pipeline(transaction=True) if writes else None

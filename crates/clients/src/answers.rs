@@ -150,6 +150,9 @@ impl Answers {
     pub(crate) fn rows(&mut self, code: Code, visit: &mut Visit<'_>) -> Result<()> {
         self.begin(code)?;
         let (rows, columns) = (self.word()?, self.word()?);
+        if columns == 0 && rows > 0 {
+            return Err(garbled("has rows without columns"));
+        }
         let columns = usize::try_from(columns).unwrap_or(usize::MAX);
         let mut places = Vec::new();
         for _ in 0..rows {
@@ -310,5 +313,21 @@ impl ResultRow for Row<'_> {
 
     fn any<'a>(&'a self, column: usize, _: &'a mut String) -> Result<Param<'a>> {
         self.at(column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_without_columns_are_refused_however_many_there_are() {
+        // No latencies, one block of one operation with its own answer: rows and columns.
+        let words = [0, 1, 0, 1, u64::MAX, 0];
+        let words = words.iter().flat_map(|word| word.to_le_bytes());
+        let bytes = MAGIC.iter().copied().chain(words).collect();
+        let mut answers = Answers::new(bytes, vec![(1, vec![Code::Query])]).unwrap();
+        let error = answers.rows(Code::Query, &mut |_| Ok(())).unwrap_err().to_string();
+        assert!(error.contains("rows without columns"), "{error}");
     }
 }

@@ -103,3 +103,98 @@ pub fn snippet(client: &Client, engine: &str) -> Result<&'static str> {
         EngineError::impossible(format!("there is no snippet for the package {package}"))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use embermark_skips::skipped;
+
+    use super::*;
+
+    /// Scans two of ten pairs by each package's file, over a cursor that counts its moves instead
+    /// of the package. The arguments are names and sources.
+    const SCANS: &str = r#"
+import sys
+from unittest.mock import MagicMock
+
+KEYS = [bytes([n]) for n in range(10)]
+
+
+class Cursor:
+    def __init__(self):
+        self.at, self.moves = -1, 0
+
+    def move(self, at):
+        self.at, self.moves = at, self.moves + 1
+        return self.pair()
+
+    def pair(self):
+        return (KEYS[self.at], b"") if 0 <= self.at < len(KEYS) else None
+
+    first = seek_to_first = lambda self: self.move(0)
+    last = seek_to_last = lambda self: self.move(len(KEYS) - 1)
+    next = lambda self: self.move(self.at + 1)
+    prev = lambda self: self.move(self.at - 1)
+    valid = lambda self: self.pair() is not None
+    key = lambda self: self.pair()[0]
+    value = lambda self: self.pair()[1]
+    __enter__ = lambda self: self
+    __exit__ = lambda self, *error: None
+    __iter__ = lambda self: self.pairs(self.next if self.at == 0 else self.prev)
+    iternext = lambda self: self.pairs(self.next)
+    iterprev = lambda self: self.pairs(self.prev)
+
+    def pairs(self, move):
+        while self.valid():
+            yield self.pair()
+            move()
+
+    def iterator(self, start, stop, reverse):
+        self.last() if reverse else self.first()
+        return self
+
+
+def scanned(name, source, *params):
+    sys.modules[name] = MagicMock()
+    binding = {}
+    exec(source, binding)
+    cursor, database = Cursor(), object.__new__(binding["Database"])
+    if name == "lmdb":
+        return binding["scan"](MagicMock(cursor=lambda table: cursor), None, params), cursor.moves
+    if name == "berkeleydb":
+        return binding["scan"](cursor, *params), cursor.moves
+    database.table = lambda table: cursor
+    database.family = lambda table: MagicMock(iter=lambda options: cursor)
+    return database.scan("t")(params), cursor.moves
+
+
+for name, source in zip(sys.argv[1::2], sys.argv[2::2]):
+    for way, keys in (1, KEYS[:2]), (-1, KEYS[:-3:-1]):
+        found, moves = scanned(name, source, None, None, way, 2)
+        assert [key for key, _ in found] == keys, (name, found)
+        assert moves == 2, (name, way, moves)
+        everything, _ = scanned(name, source, None, None, way, None)
+        assert len(everything) == len(KEYS), (name, everything)
+"#;
+
+    #[test]
+    fn a_scan_in_python_reads_no_more_pairs_than_it_returns() {
+        let mut command = Command::new("python3");
+        command.args(["-B", "-c", SCANS]);
+        let mut count = 0;
+        for package in ["lmdb", "plyvel", "rocksdict", "berkeleydb"] {
+            let of = |of: &&Binding| of.language == "python" && of.package == package;
+            command.args(BINDINGS.iter().filter(of).flat_map(|of| [of.package, of.source]));
+            count += BINDINGS.iter().filter(of).count();
+        }
+        assert_eq!(count, 4);
+        match command.output() {
+            Ok(ended) => {
+                let said = String::from_utf8_lossy(&ended.stderr);
+                assert!(ended.status.success(), "{said}");
+            }
+            Err(error) => skipped("python3", error),
+        }
+    }
+}

@@ -72,6 +72,23 @@ pub struct Done {
     pub capped: bool,
 }
 
+impl Run {
+    /// Returns how many times a run that was not capped did its `given` operations.
+    ///
+    /// # Errors
+    /// If the program says that it did a part of them, or repeated what is done once: its time
+    /// would be divided by a wrong number.
+    pub fn repetitions(self, done: Done, given: u64) -> Result<u64> {
+        let (times, rest) = (done.operations / given, done.operations % given);
+        if rest != 0 || times == 0 || (times > 1 && self.repeat_ns.is_none()) {
+            let repeated = if self.repeat_ns.is_some() { ", each time all of them" } else { "" };
+            let why = format!("it counts {}, and was given {given}{repeated}", done.operations);
+            return Err(failed("do its operations", why));
+        }
+        Ok(times)
+    }
+}
+
 /// The process, which ends when this is dropped.
 #[derive(Debug)]
 pub struct Process {

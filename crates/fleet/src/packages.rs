@@ -31,7 +31,8 @@ pub(crate) fn list(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Recompresses each package with gzip, which every device can unpack, unlike zstd. The new file is
-/// next to the package.
+/// next to the package and has its time, so that it follows a package that is replaced by an older
+/// one.
 pub(crate) fn prepare(folder: &Path) -> Result<()> {
     let found = list(folder)?;
     if found.is_empty() {
@@ -41,7 +42,7 @@ pub(crate) fn prepare(folder: &Path) -> Result<()> {
     for from in zst {
         let to = from.with_extension("gz");
         let time = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
-        if time(&to) >= time(from) {
+        if time(&to).is_some_and(|made| Some(made) == time(from)) {
             continue;
         }
         recompress(from, &to).map_err(|error| FleetError::Package(from.clone(), error))?;
@@ -56,5 +57,31 @@ fn recompress(from: &Path, to: &Path) -> io::Result<()> {
     let mut gz = GzEncoder::new(BufWriter::new(new.as_file_mut()), Compression::fast());
     io::copy(&mut tar, &mut gz)?;
     gz.finish()?.flush()?;
+    new.as_file().set_modified(fs::metadata(from)?.modified()?)?;
     new.persist(to).map(drop).map_err(|error| error.error)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use flate2::read::GzDecoder;
+
+    use super::*;
+
+    #[test]
+    fn an_older_package_that_is_put_back_is_the_one_for_the_devices() {
+        let folder = tempfile::tempdir().unwrap();
+        let package = folder.path().join("embermark-0.1.0-linux-x86_64.tar.zst");
+        let prepared = |content: &str, age: Duration| {
+            fs::write(&package, zstd::encode_all(content.as_bytes(), 1).unwrap()).unwrap();
+            let file = File::options().write(true).open(&package).unwrap();
+            file.set_modified(SystemTime::now() - age).unwrap();
+            prepare(folder.path()).unwrap();
+            let gz = File::open(package.with_extension("gz")).unwrap();
+            io::read_to_string(GzDecoder::new(gz)).unwrap()
+        };
+        assert_eq!(prepared("new", Duration::ZERO), "new");
+        assert_eq!(prepared("old", Duration::from_secs(86_400)), "old");
+    }
 }

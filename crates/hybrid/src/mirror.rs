@@ -84,8 +84,8 @@ fn remove(folder: &Path) -> Result<()> {
 }
 
 /// Returns the stored state of a mirror that matches the stamp and has every table with its current
-/// decoder. `None` if it does not match.
-pub(crate) fn stored_state(
+/// decoder, and removes the mirror's stamp. `None` if it does not match.
+pub(crate) fn take_stored_state(
     sql: &mut dyn SqlStore,
     shared: &Shared,
     stamp: Stamp,
@@ -117,7 +117,13 @@ pub(crate) fn stored_state(
         }
         Ok(())
     })?;
-    Ok((of_stamp && same == mirrored.len()).then_some(stored))
+    if !of_stamp || same != mirrored.len() {
+        return Ok(None);
+    }
+    // Its file never has later rows with this stamp, which the front may have again after a power
+    // cut.
+    sql.batch("DELETE FROM hybrid·books")?;
+    Ok(Some(stored))
 }
 
 fn visit(

@@ -119,7 +119,8 @@ impl MirrorWorker {
         let newest = mirror::latest_generation(options).max(generation);
         if let Some(stamp) = stamp {
             let opened = mirror::open(options, newest).and_then(|mut sql| {
-                Ok(mirror::stored_state(&mut *sql, &shared, stamp)?.map(|stored| (sql, stored)))
+                let stored = mirror::take_stored_state(&mut *sql, &shared, stamp)?;
+                Ok(stored.map(|stored| (sql, stored)))
             });
             match opened {
                 Ok(Some((sql, stored))) => {

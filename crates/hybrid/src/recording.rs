@@ -70,8 +70,7 @@ impl ChangeRecorder {
             number = front.within(Scope::Batch, put).ok();
         }
         if let Some(number) = number {
-            shared.committed.fetch_max(number, Ordering::AcqRel);
-            shared.recorded_bytes.fetch_add(record.len() as u64, Ordering::AcqRel);
+            committed(shared, number, record);
         }
         done
     }
@@ -106,9 +105,15 @@ impl ChangeRecorder {
             work(batch, record)?;
             write(batch, catalog.records, shared, record)
         })?;
-        shared.committed.fetch_max(number, Ordering::AcqRel);
+        committed(shared, number, record);
         Ok(number)
     }
+}
+
+/// Notes that the transaction of a record is committed.
+fn committed(shared: &Shared, number: u64, record: &[u8]) {
+    shared.committed.fetch_max(number, Ordering::AcqRel);
+    shared.recorded_bytes.fetch_add(record.len() as u64, Ordering::AcqRel);
 }
 
 /// Puts a record, and removes old ones whose changes are in the mirror. Returns the record's number.

@@ -176,6 +176,89 @@ by = ["name"]
 compute = ["count(id)", "avg(v)"]
 "#;
 
+/// Integers beyond 2^53, and a question right after they were put in, which has no warm-up.
+const LARGE: &str = r#"
+about = "large integers"
+[table.m]
+rows = "50"
+key = ["id"]
+[table.m.columns]
+id = { type = "i64", make = "sequence", from = 9_007_199_254_740_993, step = 2 }
+name = { type = "text", make = "words", distinct = 30 }
+[phase.put]
+do = "insert"
+only = "sequence"
+[phase.highest]
+do = "group"
+compute = ["max(id)"]
+only = "sequence"
+[phase.put_and_ask]
+sequence = ["put", "highest"]
+"#;
+
+#[test]
+fn integers_that_are_no_doubles_come_back_exactly_without_a_warm_up() {
+    if !is_here("sqlite") {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    sandbox.write("large.toml", LARGE);
+    let clients = "python,node:better-sqlite3,node:node-sqlite";
+    let words = ["./large.toml", "-e", "sqlite", "--client", clients, "--tier", "process"];
+    let result = run(&sandbox, "50", &words);
+    if has_client(&result) {
+        all_ok(&result);
+    }
+}
+
+/// A question whose columns have one name.
+const TWICE: &str = r#"
+about = "two columns of one name"
+[table.m]
+rows = "50"
+key = ["id"]
+[table.m.columns]
+id = { type = "u32", make = "sequence" }
+name = { type = "text", make = "words", distinct = 30 }
+[phase.put]
+do = "insert"
+[phase.twice]
+sql = "SELECT COUNT(*), COUNT(*) FROM m"
+"#;
+
+#[test]
+fn columns_of_one_name_are_all_there() {
+    let engines: Vec<&str> =
+        ["sqlite", "postgres", "mariadb"].into_iter().filter(|engine| is_here(engine)).collect();
+    if engines.is_empty() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    sandbox.write("twice.toml", TWICE);
+    let engines = engines.join(",");
+    let words = ["./twice.toml", "-e", &engines, "--client", "python,node", "--tier", "process"];
+    let result = run(&sandbox, "50", &words);
+    if has_client(&result) {
+        all_ok(&result);
+    }
+}
+
+#[test]
+fn a_file_of_the_current_folder_with_the_name_of_a_module_is_not_the_module() {
+    if !is_here("sqlite") {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    for module in ["sqlite3.py", "decimal.py"] {
+        sandbox.write(module, "raise RuntimeError('not the module')\n");
+    }
+    let words = ["htap", "-e", "sqlite", "--client", "python", "--variant", "single"];
+    let result = run(&sandbox, "300", &[&words[..], &["--tier", "process"]].concat());
+    if has_client(&result) {
+        all_ok(&result);
+    }
+}
+
 #[test]
 fn a_run_that_ends_at_its_cap_has_the_rows_that_it_put_in() {
     if !is_here("sqlite") {
@@ -323,7 +406,8 @@ for line in sys.stdin:
         if name == "fails":
             say({"error": "the disk is full"})
         else:
-            say({"elapsed_ns": 1000, "operations": rows + 1, "capped": False})
+            count = 2 * rows if name == "counts" else rows + 1
+            say({"elapsed_ns": 1000, "operations": count, "capped": False})
     elif do == "answer":
         with open(answers, "r+b") as file:
             if name == "empty":
@@ -345,6 +429,7 @@ fn a_program_that_lies_or_fails_fails_its_cell_alone_and_nothing_is_left_running
     let cases = [
         ("liar", Status::Wrong, "is missing"),
         ("empty", Status::Failed, "it has done no further call"),
+        ("counts", Status::Failed, "it counts 600, and was given 301"),
         ("weaker", Status::Failed, "journal_mode is memory there, and wal here"),
         ("fails", Status::Failed, "could not do its operations: the disk is full"),
         ("crashes", Status::Failed, "it ended with exit status: 3"),

@@ -22,7 +22,7 @@ impl Hybrid {
         self.shared.set_current(None);
         self.recorder.catalog.take_stamp(&mut *self.front)?;
         self.shared.recording.store(false, Ordering::Release);
-        // The records are useless now. Later transactions remove them.
+        // The records are useless now. Transactions after the next rebuild remove them.
         let last = self.shared.next.load(Ordering::Acquire) - 1;
         self.shared.applied.store(last, Ordering::Release);
         Ok(())

@@ -1,6 +1,7 @@
 //! Removes old chunks and pairs.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use embermark_contract::kv::{self, Range, Table};
@@ -95,6 +96,10 @@ impl Hybrid {
                     }
                     Ok(())
                 })?;
+                // A later refresh would have all the keys in memory.
+                if shared.recorded_bytes.load(Ordering::Acquire) > shared.options.log_limit {
+                    self.refresh()?;
+                }
             }
             match next {
                 Some(next) => from = next,

@@ -22,9 +22,13 @@ impl Files<'_> {
         self.0.join(name)
     }
 
-    /// Creates the folder.
+    /// Creates the folder, which then survives a power cut like its files.
     pub(crate) fn create_folder(self) -> Result<()> {
-        fs::create_dir_all(self.0).map_err(|e| EngineError::file(NAME, "make", self.0, e))
+        if self.0.is_dir() {
+            return Ok(());
+        }
+        fs::create_dir_all(self.0).map_err(|e| EngineError::file(NAME, "make", self.0, e))?;
+        sync_parent(self.0)
     }
 
     /// Removes files that no query reads.
@@ -64,11 +68,16 @@ fn sync_and_rename(part: &Path, path: &Path) -> Result<u64> {
     let bytes =
         file.metadata().map_err(|e| EngineError::file(NAME, "read the size of", part, e))?.len();
     fs::rename(part, path).map_err(|e| EngineError::file(NAME, "rename", part, e))?;
+    sync_parent(path)?;
+    Ok(bytes)
+}
+
+/// Syncs the folder that has the name of a file or folder.
+fn sync_parent(path: &Path) -> Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = parent.unwrap_or(Path::new("."));
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(|e| EngineError::file(NAME, "sync", folder, e))?;
-    Ok(bytes)
+    synced.map_err(|e| EngineError::file(NAME, "sync", folder, e))
 }
 
 /// Checks when the front is opened that every chunk has its file, and removes files without a

@@ -1,12 +1,15 @@
 //! Archived rows answer queries as before, whatever happens to their keys afterwards.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use crate::common::{self, Rows, close, key, open, options, pairs, rows, value};
+use crate::common::{self, Rows, as_store, close, front, key, open, options, pairs, rows, value};
+use embermark_contract::kv::{Range, TableDef};
 use embermark_contract::sql::Param;
-use embermark_hybrid::{Archive, Expired, Hybrid};
+use embermark_contract::{Scope, Store};
+use embermark_hybrid::{Archive, Expired, Hybrid, Options};
 
 fn files(folder: &Path) -> usize {
     std::fs::read_dir(folder.join("mirror-cold")).map_or(0, Iterator::count)
@@ -155,4 +158,37 @@ fn the_folder_may_have_moved() {
     let (mut hybrid, _) = open(&after, options(&after));
     assert_eq!(rows(&mut hybrid), model);
     close(hybrid);
+}
+
+#[test]
+fn expired_pairs_are_transferred_before_their_records_exceed_the_limit() {
+    const PAIRS: u32 = 25_000;
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { log_limit: 1_000, ..options(folder.path()) };
+    let (mut hybrid, table) = open(folder.path(), options);
+    as_store(&mut hybrid)
+        .within(Scope::Batch, |batch| {
+            (0..PAIRS).try_for_each(|place| batch.put(table, &key(1, place), &value(1, "old")))
+        })
+        .unwrap();
+    // It names the time column.
+    hybrid.archive(table, &Archive::copying("place", 0)).unwrap();
+    let expired = hybrid.expire(table, PAIRS.into()).unwrap();
+    assert_eq!(expired, Expired { pairs: PAIRS.into(), ..Expired::default() });
+    assert_eq!(rows(&mut hybrid).len(), 0);
+    drop(hybrid);
+    let mut store = front("lmdb", folder.path());
+    let records = store.table(&TableDef::named("hybridlog")).unwrap();
+    let mut bytes = 0;
+    store
+        .within(Scope::Snapshot, |stored| {
+            stored.scan(records, Range::default(), &mut |_, record| {
+                bytes += record.len();
+                ControlFlow::Continue(())
+            })
+        })
+        .unwrap();
+    Store::Kv(store).close().unwrap();
+    // Only the last transaction's record is left, of the keys of three.
+    assert!((1..150_000).contains(&bytes), "{bytes}");
 }

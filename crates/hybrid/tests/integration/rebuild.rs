@@ -1,14 +1,16 @@
 //! A mirror that is damaged, of another state or of another meaning is rebuilt, which is reported.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use crate::common::{THINGS, Things, as_store, close, key, open, options, pairs, put, rows, value};
-use embermark_contract::Scope;
-use embermark_contract::kv::KvStore;
+use crate::common::{
+    THINGS, Things, as_store, close, front, key, open, options, pairs, put, rows, value,
+};
 use embermark_contract::kv::mirror::{Decode, Row};
-use embermark_contract::sql;
+use embermark_contract::kv::{KvStore, Range, TableDef};
+use embermark_contract::{Scope, Store, sql};
 use embermark_hybrid::Options;
 
 /// Options that keep the reported lines.
@@ -110,6 +112,48 @@ fn a_mirror_that_was_not_closed() {
     assert_eq!(rows(&mut hybrid).len(), 2);
     close(hybrid);
     assert!(events.lock().unwrap()[0].contains("was not closed"));
+}
+
+#[test]
+fn a_front_without_its_last_commits_and_a_mirror_that_has_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let (options, events) = collecting_events(folder.path());
+    filled(folder.path(), &options, 10);
+    let mut store = front("lmdb", folder.path());
+    let names = store.table(&TableDef::named("hybrid")).unwrap();
+    let stamp = store
+        .within(Scope::Snapshot, |stored| Ok(stored.get(names, b"stamp")?.map(<[u8]>::to_vec)))
+        .unwrap()
+        .unwrap();
+    Store::Kv(store).close().unwrap();
+    // The mirror's file is written after every change.
+    let (mut hybrid, table) = open(folder.path(), Options { write_after: 1, ..options.clone() });
+    put(&mut hybrid, table, &key(1, 10), &value(11, "lost")).unwrap();
+    assert_eq!(rows(&mut hybrid).len(), 11);
+    drop(hybrid);
+    // A power cut has undone all that the front did after it was signed.
+    let mut store = front("lmdb", folder.path());
+    let [names, records, things] =
+        ["hybrid", "hybridlog", "things"].map(|name| store.table(&TableDef::named(name)).unwrap());
+    store
+        .within(Scope::Batch, |batch| {
+            let mut later = Vec::new();
+            batch.scan(records, Range::default(), &mut |number, _| {
+                later.push(number.to_vec());
+                ControlFlow::Continue(())
+            })?;
+            later.iter().try_for_each(|number| batch.delete(records, number).map(drop))?;
+            batch.delete(things, &key(1, 10))?;
+            batch.put(names, b"stamp", &stamp)
+        })
+        .unwrap();
+    Store::Kv(store).close().unwrap();
+    let (mut hybrid, table) = open(folder.path(), options);
+    let stored = rows(&mut hybrid);
+    assert_eq!((stored.len(), &stored), (10, &pairs(&mut hybrid, table)));
+    close(hybrid);
+    let events = events.lock().unwrap();
+    assert!(events.iter().any(|line| line.contains("does not match the front's state")));
 }
 
 /// The same pairs with another meaning.

@@ -112,7 +112,7 @@ impl FileBench {
         }
         let Done { mut elapsed_ns, operations: mut ops, capped } = done;
         if !capped && !operations.is_empty() {
-            let times = (ops / operations.len()).max(1);
+            let times = run.repetitions(done, operations.len())?;
             // One call can count as several operations.
             ops = recorded;
             match self.phases[phase].ops {
