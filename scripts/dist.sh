@@ -72,6 +72,13 @@ tree() {
     cp -R docs "$prefix/share/doc/embermark/"
     cp LICENSE* docs/licences.md "$prefix/share/doc/embermark/licences/"
     for engine in berkeleydb firebird-needs; do cp "$from/$engine/LICENSE" "$prefix/share/doc/embermark/licences/$engine"; done
+    # What is unpacked of their packages has no text.
+    cp LICENSE-APACHE "$prefix/share/doc/embermark/licences/rocksdb"
+    cat >"$prefix/share/doc/embermark/licences/firebird" <<FIREBIRD
+Firebird is under the Initial Developer's Public License and the InterBase Public License:
+https://www.firebirdsql.org/en/licensing/
+Its source code is available under these licences: https://github.com/FirebirdSQL/firebird/releases
+FIREBIRD
     python3 scripts/licences.py "$1-unknown-linux-gnu" >"$prefix/share/doc/embermark/licences/rust-crates.txt"
     "$host" man | gzip -9n >"$prefix/share/man/man1/embermark.1.gz"
     for command in $("$host" man | sed -n 's/^embermark\\-\([a-z]*\)(1)$/\1/p'); do

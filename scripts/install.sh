@@ -31,6 +31,7 @@ if [ -n "$uninstall" ]; then
 fi
 "$here/bin/embermark" --version >/dev/null || fail "this package is for another system: it is for $(uname -s) with glibc 2.31 or newer, and for the architecture in its name; this is $(uname -sm)"
 mkdir -p "$prefix" && [ -w "$prefix" ] || fail "$prefix cannot be written to; take another with --prefix, or be root"
+[ "$(cd "$prefix" && pwd -P)" != "$(cd "$here" && pwd -P)" ] || fail "$prefix is this package itself; take another with --prefix"
 remove
 for folder in bin lib share; do
     mkdir -p "$prefix/$folder" && cp -RP "$here/$folder/." "$prefix/$folder/"

@@ -29,9 +29,10 @@ def main():
     for package in compiled_in(sys.argv[1]):
         print(f"{'=' * 80}\n{package['name']} {package['version']}: {package['license'] or 'see its text'}\n")
         folder = pathlib.Path(package["manifest_path"]).parent
-        files = sorted({file for pattern in TEXTS for file in folder.glob(pattern) if file.is_file()})
+        # A library in C that a crate contains has its own, in a folder below.
+        files = sorted({file for pattern in TEXTS for file in folder.rglob(pattern) if file.is_file()})
         for file in files:
-            print(f"--- {file.name}\n{file.read_text(encoding='utf-8', errors='replace')}")
+            print(f"--- {file.relative_to(folder)}\n{file.read_text(encoding='utf-8', errors='replace')}")
         if not files:
             print(f"(its package has no text of it; {package['repository'] or 'no repository is named'})\n")
 

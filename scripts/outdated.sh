@@ -22,7 +22,7 @@ newest() {
         maven) get "https://repo1.maven.org/maven2/$2/maven-metadata.xml" | sed -n 's:.*<version>\(.*\)</version>.*:\1:p' | releases ;;
         crates)
             folder=$(printf %s "$2" | cut -c 1-2)/$(printf %s "$2" | cut -c 3-4)
-            get "https://index.crates.io/$folder/$2" | grep '"yanked": *false' | sed 's/.*"vers": *"\([^"]*\)".*/\1/' | releases ;;
+            get "https://index.crates.io/$folder/$2" | grep '"yanked": *false' | sed 's/.*"vers": *"\([^"+]*\).*/\1/' | releases ;;
     esac
 }
 
@@ -67,6 +67,7 @@ dep chdb npm @chdb/lib-linux-x64-gnu
 dep turso crates turso
 dep datafusion crates datafusion
 dep libsql crates libsql-ffi
+dep sqlcipher crates sqlcipher-src
 
 sed -n 's/^\([A-Za-z0-9_.-]*\)\(\[[a-z,]*\]\)\{0,1\}==\([^ ;]*\).*/\1 \3/p' crates/clients/python/requirements.txt crates/clients/python/compiled.txt scripts/dist-requirements.txt \
     | while read -r name version; do line "$name" "$version" pypi "$name"; done

@@ -3,7 +3,7 @@
 # is printed.
 #   picture.sh           runs `embermark run` first, five minutes on a quiet machine; the result is in results/
 #   picture.sh RESULT    uses the folder of an existing run
-# It needs the built program, the page's packages (npm ci in crates/report/page) and chromium (scripts/deps.sh browser).
+# It needs the built program, the page's packages (npm ci in crates/report/page) and chromium (make test-deps).
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -66,6 +66,12 @@ fn what_cannot_be_installed_says_why() {
     install(&sandbox, &["--into", "x"])
         .expect_status(2)
         .expect_stderr(&["unknown argument --into", "usage"]);
+    // Nothing of it is removed.
+    let whole = files(&sandbox.path("package"));
+    install(&sandbox, &["--prefix", "package"])
+        .expect_status(1)
+        .expect_stderr(&["package is this package itself"]);
+    assert_eq!(files(&sandbox.path("package")), whole);
     sandbox.write("file", "");
     install(&sandbox, &["--prefix", "file/prefix"])
         .expect_status(1)

@@ -1,11 +1,14 @@
-//! Tests what `scripts/deps.sh` fetches, unpacks and uses. Our own programs replace those that
-//! fetch, unpack and install.
+//! Tests what `scripts/deps.sh` fetches, unpacks and uses, and the engines that `scripts/check.sh`
+//! tests. Our own programs replace those that fetch, unpack, install and compile.
 
+use std::env;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Mutex;
+
+use embermark_skips::skipped;
 
 /// Lets one test run at a time: a program that is being written cannot be run, and a process that
 /// the other test begins meanwhile has the file open until it runs another program.
@@ -17,42 +20,69 @@ fn program(folder: &Path, name: &str, does: &str) {
     fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
 }
 
-/// The fetched file is not the one whose digest is in the script.
-#[test]
-fn a_file_with_another_digest_is_reported_and_not_unpacked() {
-    let _alone = ALONE.lock();
-    let dir = tempfile::tempdir().unwrap();
-    let (scripts, programs) = (dir.path().join("scripts"), dir.path().join("bin"));
-    for folder in [&scripts, &programs] {
+/// Makes a folder with the script and the programs that it may find. Those that fetch, unpack and
+/// install are ours. Every package is installed, and the page of the report exists.
+fn checkout(dir: &Path) {
+    let (scripts, programs) = (dir.join("scripts"), dir.join("bin"));
+    for folder in [&scripts, &programs, &dir.join("tmp")] {
         fs::create_dir(folder).unwrap();
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/deps.sh");
     fs::copy(script, scripts.join("deps.sh")).unwrap();
-    for name in ["cat", "cut", "dirname", "id", "mkdir", "mktemp", "rm", "sh", "sha256sum", "tail"]
-    {
+    for name in [
+        "cat",
+        "cut",
+        "dirname",
+        "flock",
+        "id",
+        "mkdir",
+        "mktemp",
+        "rm",
+        "sh",
+        "sha256sum",
+        "sleep",
+        "tail",
+    ] {
         program(&programs, name, &format!("PATH=/usr/bin:/bin exec {name} \"$@\""));
     }
     program(&programs, "uname", "echo Linux x86_64");
     program(&programs, "dpkg", "echo amd64");
-    // Every package is installed.
     program(&programs, "dpkg-query", "printf installed");
-    program(&programs, "curl", "while [ \"$1\" != --output ]; do shift; done; echo other >\"$2\"");
-    // The page of the report exists.
-    let page = dir.path().join("crates/report/page/dist");
+    let page = dir.join("crates/report/page/dist");
     fs::create_dir_all(&page).unwrap();
     fs::write(page.join("page.html"), "").unwrap();
     for name in ["find", "cp", "mv", "chmod"] {
         program(&programs, name, "");
     }
     for name in ["cc", "dpkg-deb", "npm", "perl", "tar"] {
-        let trace = dir.path().join(name);
+        let trace = dir.join(name);
         program(&programs, name, &format!("echo used >{}", trace.display()));
     }
+}
+
+/// What `curl` does: it writes a file that is not the one whose digest is in the script.
+const ANOTHER: &str = "while [ \"$1\" != --output ]; do shift; done; echo other >\"$2\"";
+
+fn fetches(dir: &Path, does: &str) {
+    program(&dir.join("bin"), "curl", does);
+}
+
+/// Returns the command that gets a part.
+fn deps(dir: &Path, part: &str) -> Command {
+    let mut command = Command::new(dir.join("scripts/deps.sh"));
+    command.arg(part).env("PATH", dir.join("bin")).env("TMPDIR", dir.join("tmp"));
+    command
+}
+
+#[test]
+fn a_file_with_another_digest_is_reported_and_not_unpacked() {
+    let _alone = ALONE.lock();
+    let dir = tempfile::tempdir().unwrap();
+    checkout(dir.path());
+    fetches(dir.path(), ANOTHER);
     let mut said = String::new();
     for part in ["embedded", "servers"] {
-        let mut command = Command::new(scripts.join("deps.sh"));
-        command.arg(part).env("PATH", &programs).env("ACCEPT_LICENSE", "harperdb");
-        let output = command.output().unwrap();
+        let output = deps(dir.path(), part).env("ACCEPT_LICENSE", "harperdb").output().unwrap();
         said += &String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success(), "{said}");
     }
@@ -74,6 +104,76 @@ fn a_file_with_another_digest_is_reported_and_not_unpacked() {
     assert_eq!(said.matches(" has the SHA-256 digest ").count(), pinned.len(), "{said}");
     let used = |name: &str| dir.path().join(name).exists();
     assert!(!used("cc") && !used("dpkg-deb") && !used("npm") && !used("perl"), "{said}");
+}
+
+#[test]
+fn a_run_that_is_ended_while_it_fetches_leaves_nothing() {
+    let _alone = ALONE.lock();
+    let dir = tempfile::tempdir().unwrap();
+    checkout(dir.path());
+    fetches(dir.path(), "kill -TERM \"$PPID\"");
+    let output = deps(dir.path(), "embedded").output().unwrap();
+    assert_eq!(output.status.code(), Some(143), "{output:?}");
+    assert_eq!(fs::read_dir(dir.path().join("tmp")).unwrap().count(), 0);
+}
+
+#[test]
+fn of_two_runs_one_waits_for_the_other() {
+    if Command::new("flock").arg("--version").output().is_err() {
+        return skipped("flock", "util-linux has it");
+    }
+    let _alone = ALONE.lock();
+    let dir = tempfile::tempdir().unwrap();
+    checkout(dir.path());
+    let trace = dir.path().join("trace");
+    fetches(dir.path(), &format!("echo \"$PPID\" >>'{}'; sleep 0.2; {ANOTHER}", trace.display()));
+    let start = || deps(dir.path(), "embedded").stderr(Stdio::null()).spawn().unwrap();
+    for mut run in [start(), start()] {
+        assert!(run.wait().unwrap().success());
+    }
+    let text = fs::read_to_string(trace).unwrap();
+    let mut fetching: Vec<&str> = text.lines().collect();
+    let files = fetching.len();
+    fetching.dedup();
+    assert!(fetching.len() == 2 && files > 2, "{text}");
+}
+
+/// Returns the features with which `scripts/check.sh` tests engines after a change of this file.
+fn tested_after(changed: &str) -> Option<String> {
+    let dir = tempfile::tempdir().unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for file in ["scripts/check.sh", "crates/engines/Cargo.toml"] {
+        let copy = dir.path().join(file);
+        fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        fs::copy(root.join(file), copy).unwrap();
+    }
+    let programs = dir.path().join("bin");
+    fs::create_dir(&programs).unwrap();
+    program(&programs, "cargo", "");
+    program(&programs, "git", &format!("[ \"$1\" != diff ] || echo {changed}"));
+    let path = format!("{}:{}", programs.display(), env::var("PATH").unwrap());
+    let mut check = Command::new(dir.path().join("scripts/check.sh"));
+    let output = check.env("PATH", path).env("BASE", "HEAD").output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{said}");
+    said.lines().find_map(|line| Some(line.split_once("--features ")?.1.to_owned()))
+}
+
+#[test]
+fn a_change_is_tested_with_engines_that_its_code_is_part_of() {
+    let _alone = ALONE.lock();
+    for (changed, engines) in [
+        ("crates/engines/src/redb.rs", Some("redb")),
+        ("crates/engines/src/lsm.rs", Some("leveldb")),
+        ("crates/engines/src/server/log.rs", Some("valkey")),
+        ("crates/engines/src/engine_library/scope.rs", Some("engine-library,lmdb,redb,sqlite")),
+        ("crates/engines/src/registry.rs", Some("lmdb,redb,sqlite")),
+        ("examples/engine-c/logmap.c", Some("engine-library,lmdb,sqlite")),
+        ("crates/hybrid/src/lib.rs", Some("hybrid")),
+        ("docs/method.md", None),
+    ] {
+        assert_eq!(tested_after(changed).as_deref(), engines, "{changed}");
+    }
 }
 
 /// Makes a source tree with the layout of WiredTiger's, of a few files.

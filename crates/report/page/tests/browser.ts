@@ -15,7 +15,7 @@ const named = process.env.CHROMIUM;
 const browser = (named ? [named] : KNOWN).find((path) => existsSync(path));
 
 /** Why the browser's tests do not run. False if they do. */
-export const skip = browser ? false : "no chromium here: `scripts/deps.sh browser` installs it, or name one in CHROMIUM";
+export const skip = browser ? false : "no chromium here: `make test-deps` installs it, or name one in CHROMIUM";
 
 /**
  * The program's page data for its golden result. `crates/report/tests/integration/html.rs` keeps it

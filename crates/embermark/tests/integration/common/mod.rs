@@ -156,10 +156,13 @@ impl ProgramOutput {
 pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
     while began.elapsed() < Duration::from_secs(600) {
+        let look = Instant::now();
         if let Some(thing) = found() {
             return thing;
         }
-        std::thread::sleep(Duration::from_millis(5));
+        // A look at every process takes milliseconds. It may use at most a quarter of a processor.
+        let pause = look.elapsed() * 3;
+        std::thread::sleep(pause.clamp(Duration::from_millis(5), Duration::from_millis(100)));
     }
     panic!("waited in vain for {what}");
 }
