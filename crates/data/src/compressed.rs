@@ -1,6 +1,6 @@
 //! Reads files that may be compressed.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -42,16 +42,20 @@ pub(crate) fn head(path: &Path) -> Result<Vec<u8>, DataError> {
     }
 }
 
+/// Refuses what is not a regular file.
+pub(crate) fn check_regular(path: &Path, kind: &Metadata) -> Result<(), DataError> {
+    match kind.is_file() {
+        true => Ok(()),
+        false if kind.is_dir() => Err(DataError::Folder(path.to_owned())),
+        false => Err(DataError::NotAFile(path.to_owned())),
+    }
+}
+
 /// Opens a file for reading, decompressed if it is compressed.
 pub(crate) fn open_text(path: &Path) -> Result<Box<dyn Read>, DataError> {
     // Checked before opening, because opening a pipe would wait for a writer.
     let kind = std::fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
-    if kind.is_dir() {
-        return Err(DataError::Folder(path.to_owned()));
-    }
-    if !kind.is_file() {
-        return Err(DataError::NotAFile(path.to_owned()));
-    }
+    check_regular(path, &kind)?;
     let mut file = open(path)?;
     Ok(match detect_open(path, &mut file)? {
         Compression::None => Box::new(file),

@@ -7,6 +7,7 @@ use std::path::Path;
 use memmap2::{Mmap, MmapMut, MmapOptions, UncheckedAdvice};
 
 use crate::DataError;
+use crate::compressed::check_regular;
 
 /// How the pages of a mapping are loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,12 +30,7 @@ pub(crate) fn map(path: &Path, paging: Paging) -> Result<Mmap, DataError> {
     };
     // Checked before opening, because opening a pipe would wait for a writer.
     let kind = std::fs::metadata(path).map_err(unreadable)?;
-    if kind.is_dir() {
-        return Err(DataError::Folder(path.to_owned()));
-    }
-    if !kind.is_file() {
-        return Err(DataError::NotAFile(path.to_owned()));
-    }
+    check_regular(path, &kind)?;
     let file = File::open(path).map_err(unreadable)?;
     let mut options = MmapOptions::new();
     if paging == Paging::Ahead {

@@ -156,10 +156,7 @@ fn record(
     let device = Device::mount(folder, content, test.settings.file_system)?;
     let promised = test.initial_promises();
     let (inspection, acknowledged) = inspect_and_continue(test, &device, &promised, commits)?;
-    if inspection.verdict != Verdict::Holds {
-        let message = inspection.message.unwrap_or_else(|| inspection.verdict.name().to_owned());
-        return Err(test.engine_error(message));
-    }
+    test.check_holds(&inspection)?;
     let log = device.unmount()?;
     let log = if test.settings.obeys_flushes { log } else { log.without_flushes() };
     Ok(Recording { log, acknowledged, before: promised })

@@ -31,6 +31,11 @@ impl Inspection {
             _ => self,
         }
     }
+
+    /// Returns the engine's message, or the verdict's name without one.
+    pub(crate) fn explanation(&self) -> String {
+        self.message.clone().unwrap_or_else(|| self.verdict.name().to_owned())
+    }
 }
 
 /// Makes a worker that was just started report the content, and judges it. Calls `opened` when the
@@ -92,8 +97,7 @@ pub(crate) fn continue_work(
             Ok(Event::Failed { doing: WorkerAction::Check, message }) => {
                 return Ok(Some((Verdict::CheckFailed, message)));
             }
-            Ok(Event::Failed { message, .. }) => return Ok(Some((Verdict::NotWritable, message))),
-            Ok(Event::Refused { message, .. }) => {
+            Ok(Event::Failed { message, .. } | Event::Refused { message, .. }) => {
                 return Ok(Some((Verdict::NotWritable, message)));
             }
             Ok(Event::Opened { .. } | Event::Found(_) | Event::Done) => {}

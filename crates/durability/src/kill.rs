@@ -90,13 +90,8 @@ impl KillExperiment<'_> {
             false => {
                 let (worker, inspection) =
                     self.open(DatabaseState::NoTable, &self.test.initial_promises())?;
-                match inspection {
-                    Inspection { verdict: Verdict::Holds, .. } => worker,
-                    Inspection { verdict, message, .. } => {
-                        let message = message.unwrap_or_else(|| verdict.name().to_owned());
-                        return Err(self.test.engine_error(message));
-                    }
-                }
+                self.test.check_holds(&inspection)?;
+                worker
             }
         };
         let mut last = vec![TABLE_COMMIT; self.test.clients() as usize];

@@ -6,10 +6,22 @@ mod series;
 mod sql;
 
 use embermark_contract::row::ResultRow;
+use embermark_contract::sql::{Nullable, SqlType, TableDef};
 use embermark_contract::{Lifecycle, Result, Store};
 
 use crate::oracle::TableContent;
 use crate::work::{Abilities, Commit, Key, text};
+
+/// The work's table where rows have columns.
+const TABLE: TableDef = TableDef {
+    name: "ledger",
+    columns: &[
+        ("id", SqlType::Big, Nullable::No),
+        ("commit_number", SqlType::Big, Nullable::No),
+        ("content", SqlType::Text, Nullable::No),
+    ],
+    key: &["id"],
+};
 
 /// The work's table.
 pub(crate) trait Ledger {
@@ -38,11 +50,12 @@ pub(crate) fn open(store: Store, abilities: Abilities, is_there: bool) -> Result
     })
 }
 
-/// Reads a row of key, commit and content. Returns its commit if the row is what that commit wrote.
-/// Returns the largest key, which no client writes, for an invalid one.
-fn read_row(row: &dyn ResultRow) -> Result<(Key, Option<u64>)> {
+/// Adds a row of key, commit and content, with its commit if the row is what that commit wrote, and
+/// with the largest key, which no client writes, for an invalid one.
+fn add_row(found: &mut TableContent, row: &dyn ResultRow) -> Result<()> {
     let key = row.int(0)?.and_then(|key| Key::try_from(key).ok()).unwrap_or(Key::MAX);
     let commit = row.int(1)?.map(i64::cast_unsigned);
     let content = row.text(2)?;
-    Ok((key, commit.filter(|commit| content == Some(&*text(key, *commit)))))
+    found.add_row(key, commit.filter(|commit| content == Some(&*text(key, *commit))));
+    Ok(())
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 
 use crate::oracle::Verdict;
@@ -161,10 +161,7 @@ impl Worker {
     /// for.
     pub(crate) fn killer(&self) -> impl FnOnce() -> io::Result<()> + Send + use<> {
         let supervisor = self.supervisor();
-        move || match kill(supervisor, Signal::SIGTERM) {
-            Ok(()) | Err(Errno::ESRCH) => Ok(()),
-            Err(errno) => Err(errno.into()),
-        }
+        move || supervisor::signal_to(supervisor, Signal::SIGTERM)
     }
 
     fn supervisor(&self) -> Pid {

@@ -9,6 +9,7 @@ use embermark_contract::{Availability, Engine, Kind, Tier};
 use embermark_model::{Configuration, Durability};
 use nix::sys::statvfs::statvfs;
 
+use crate::inspection::Inspection;
 use crate::oracle::{Promised, Verdict};
 use crate::outcome::{Experiment, Tested};
 use crate::process::{
@@ -231,6 +232,14 @@ impl Test<'_> {
 
     pub(crate) fn engine_error(&self, message: impl Into<String>) -> TestError {
         TestError::Engine { engine: self.subject.name(), message: message.into() }
+    }
+
+    /// Fails unless a database holds what it must.
+    pub(crate) fn check_holds(&self, inspection: &Inspection) -> Result<(), TestError> {
+        match inspection.verdict {
+            Verdict::Holds => Ok(()),
+            _ => Err(self.engine_error(inspection.explanation())),
+        }
     }
 
     pub(crate) fn check_interrupted(&self) -> Result<(), TestError> {

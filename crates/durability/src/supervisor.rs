@@ -167,7 +167,7 @@ fn end_children() -> io::Result<()> {
 }
 
 /// Sends a signal, unless the process has ended meanwhile.
-fn signal_to(pid: Pid, signal: Signal) -> io::Result<()> {
+pub(crate) fn signal_to(pid: Pid, signal: Signal) -> io::Result<()> {
     match kill(pid, signal) {
         Ok(()) | Err(Errno::ESRCH) => Ok(()),
         Err(errno) => Err(errno.into()),

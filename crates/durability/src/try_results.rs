@@ -41,22 +41,18 @@ pub(crate) struct TryResults<K> {
 
 impl<K> Default for TryResults<K> {
     fn default() -> Self {
-        let (verdicts, examples) = (BTreeMap::new(), BTreeMap::new());
-        let (lost, opened, clean) = (Vec::new(), Vec::new(), Vec::new());
-        let (tried, second, not_mounted, torn_blocks) = (0, 0, 0, 0);
-        let (exhaustive, latest) = (None, None);
         Self {
-            tried,
-            second,
-            not_mounted,
-            torn_blocks,
-            exhaustive,
-            verdicts,
-            lost,
-            opened,
-            clean,
-            examples,
-            latest,
+            tried: 0,
+            second: 0,
+            not_mounted: 0,
+            torn_blocks: 0,
+            exhaustive: None,
+            verdicts: BTreeMap::new(),
+            lost: Vec::new(),
+            opened: Vec::new(),
+            clean: Vec::new(),
+            examples: BTreeMap::new(),
+            latest: None,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The command line of embermark.
 
-/// Prints a message to the user on standard error, like [`output::say`](commands::output::say).
+/// Prints a message to the user on standard error, like [`output::say`].
 macro_rules! say {
-    ($($words:tt)*) => { $crate::commands::output::say(&format!($($words)*)) };
+    ($($words:tt)*) => { $crate::output::say(&format!($($words)*)) };
 }
 
 mod commands;
@@ -10,9 +10,11 @@ mod error;
 #[cfg(test)]
 mod examples;
 mod old_spellings;
+mod output;
 mod plan;
 
 use std::env::consts;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -145,9 +147,12 @@ fn load_engine_library(given: &Path) -> Result<(), Failure> {
 fn print_clap_error(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
         say!("{}", error.to_string().trim_end());
-    } else {
+    } else if let Err(failed) = error.print()
         // A reader that closes the pipe early is not an error.
-        let _ = error.print();
+        && failed.kind() != io::ErrorKind::BrokenPipe
+    {
+        say!("embermark: cannot write to standard output: {failed}");
+        return ExitCode::from(1);
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }

@@ -1,5 +1,4 @@
-//! Shared code for further clients of an open database: retries, and handles that move to another
-//! thread.
+//! Retries, for further clients of an open database.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +11,6 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// # Errors
 /// Returns the work's own error, or the refusal after [`PATIENCE`].
 #[inline]
-#[allow(dead_code, reason = "used by engines that refuse; a build may have none")]
 pub(crate) fn retry_if<T, E>(
     refused: impl Fn(&E) -> bool,
     mut work: impl FnMut() -> std::result::Result<T, E>,
@@ -37,31 +35,6 @@ fn retry_until_accepted<T, E>(
         }
     }
 }
-
-/// An engine's handle that moves to another thread.
-#[derive(Clone, Copy, Debug)]
-#[allow(dead_code, reason = "used by engines that hand one over; a build may have none")]
-pub(crate) struct SendHandle<T>(T);
-
-#[allow(dead_code, reason = "as above")]
-impl<T> SendHandle<T> {
-    /// Wraps a handle.
-    ///
-    /// # Safety
-    /// The engine's manual must allow the intended use of the handle on another thread than the one
-    /// that made it. Each caller names the passage.
-    pub const unsafe fn new(handle: T) -> Self {
-        Self(handle)
-    }
-
-    /// Returns the handle. (A closure that takes the field instead would not be `Send`.)
-    pub fn take(self) -> T {
-        self.0
-    }
-}
-
-// SAFETY: the caller of `new` has promised it.
-unsafe impl<T> Send for SendHandle<T> {}
 
 #[cfg(test)]
 mod tests {

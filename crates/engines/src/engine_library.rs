@@ -230,11 +230,11 @@ impl Engine for LibraryEngine {
         let (mut settings, store) = match &api.functions {
             Functions::KeyValue(functions) => {
                 let mut client = Client::open(api, functions, id, about, options)?;
-                (client.settings()?, Store::Kv(Box::new(client)))
+                (client.handle.settings()?, Store::Kv(Box::new(client)))
             }
             Functions::Sql(functions) => {
                 let mut session = Session::open(api, functions, id, about, options)?;
-                (session.settings()?, session.store())
+                (session.handle.settings()?, session.store())
             }
         };
         self.settings.check_accepted(id, options, &mut settings)?;

@@ -51,7 +51,6 @@ const TIERS: TierTable<Persist> = TierTable {
 };
 const MANUAL: &str = "https://docs.rs/fjall/3/fjall/enum.PersistMode.html";
 
-/// The engine.
 pub(crate) static ENGINE: Embedded<Persist> = Embedded {
     id: ID,
     name: "fjall",
@@ -95,7 +94,6 @@ fn failed<E: ToString>(doing: &'static str) -> impl FnOnce(E) -> EngineError {
 struct Shared {
     db: Database,
     persist: Persist,
-    /// Options of new tables.
     options: KeyspaceCreateOptions,
     memtable: u64,
     folder: PathBuf,
@@ -121,7 +119,6 @@ type Change = (usize, UserKey, Option<UserValue>);
 struct Client {
     shared: Shared,
     tables: Vec<Keyspace>,
-    /// Changes of a batch.
     changes: Vec<Change>,
 }
 

@@ -94,6 +94,10 @@ impl HybridEngine {
         own.on_event = Arc::new(|what| eprintln!("hybrid: {what}"));
         Ok(own)
     }
+
+    fn versions(&self, front: &str, mirror: &str) -> String {
+        format!("{} {front}, {} {mirror}", self.front.info().name, DuckDb.info().name)
+    }
 }
 
 /// Removes the empty files of a folder with this suffix.
@@ -186,11 +190,5 @@ impl Engine for HybridEngine {
         };
         let store = Store::Kv(Box::new(Hybrid::open(store, own)?));
         Ok(Opened { store, version, settings, server: None })
-    }
-}
-
-impl HybridEngine {
-    fn versions(&self, front: &str, mirror: &str) -> String {
-        format!("{} {front}, {} {mirror}", self.front.info().name, DuckDb.info().name)
     }
 }

@@ -18,6 +18,7 @@ use crate::kv::{
 };
 use crate::log_files::{check_write_buffer, log_files};
 use crate::lsm::{Batch, Destination, LateSnapshot, ReadOptions, Value};
+use crate::prefixed::{MAX_TABLES, NAMES, prefixed_key, prefixed_range};
 use crate::settings::{SWITCH, is_on, lines};
 use crate::{
     Candidate, Checked, ClientOpener, ConnectionParameters, Embedded, EngineError, Join, Lifecycle,
@@ -50,7 +51,6 @@ const WRITTEN: TierSetting<bool> = TierSetting::new(
 );
 const MANUAL: &str = "https://github.com/google/leveldb/blob/main/doc/index.md#synchronous-writes";
 
-/// The engine.
 pub(crate) static ENGINE: Embedded<bool> = Embedded {
     id: ID,
     name: "LevelDB",
@@ -110,7 +110,6 @@ const SETTINGS: Settings = Settings {
 
 const INDEX: &str = "https://github.com/google/leveldb/blob/main/doc/index.md";
 
-/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[("block_size", "1024")], "a larger index in memory", INDEX),
     Candidate::new(&[("block_size", "16384")], "a point read takes more bytes", INDEX),
@@ -151,19 +150,6 @@ fn open(options: &OpenOptions, &sync: &bool) -> Result<Opened> {
         ("filter_policy_bits", as_set(filter_bits)),
     ];
     Ok(Opened::embedded(client, version, settings))
-}
-
-/// Table with the name of each table as a key and its number as the value.
-const NAMES: Table = Table(0);
-/// Highest table number. The keys of a table end at the next prefix byte, so 255 is not usable.
-const MAX_TABLES: usize = 254;
-
-/// Returns a table's key with the table's prefix byte, written to `into`.
-fn prefixed_key<'a>(into: &'a mut Vec<u8>, Table(number): Table, key: &[u8]) -> &'a [u8] {
-    into.clear();
-    into.push(number as u8);
-    into.extend_from_slice(key);
-    into
 }
 
 /// A client of an open database, and its tables.
@@ -344,7 +330,6 @@ impl<'a> Tables<'a> {
         Self { db, reads, keys, to: Destination::ReadOnly, found: None, late: None }
     }
 
-    /// Prepares a read.
     #[inline]
     fn begin_to_read(&mut self) {
         if let Some(snapshot) = &mut self.late {
@@ -362,13 +347,7 @@ impl BlindWrites for Tables<'_> {
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         self.begin_to_read();
-        let [from, to] = &mut *self.keys;
-        let from = prefixed_key(from, table, range.from.unwrap_or_default());
-        let to = match range.to {
-            Some(end) => prefixed_key(to, table, end),
-            None => prefixed_key(to, Table(table.0 + 1), &[]),
-        };
-        let range = Range { from: Some(from), to: Some(to), ..range };
+        let range = prefixed_range(self.keys, table, range);
         let visit = &mut |key: &[u8], value: &[u8]| visit(&key[1..], value);
         self.db.iter(self.reads).walk(range, visit)
     }

@@ -3,6 +3,7 @@
 //!
 //! To add an engine, add a file to `src/` and a line to [`registry`].
 
+#[allow(dead_code, reason = "each engine needs a part of it")]
 mod clients;
 
 #[allow(unused_imports, reason = "a build may have no engine that something is fetched for")]
@@ -10,18 +11,14 @@ use embermark_libraries::{self as library, deps};
 
 #[cfg(feature = "engine-library")]
 pub mod engine_library;
-#[cfg(any(
-    feature = "sqlite",
-    feature = "duckdb",
-    feature = "berkeleydb",
-    feature = "fjall",
-    feature = "leveldb",
-    feature = "rocksdb",
-    feature = "valkey"
-))]
+#[allow(dead_code, reason = "each engine needs a part of it")]
 mod log_files;
+#[allow(dead_code, reason = "each engine needs a part of it")]
 mod owned;
+#[allow(dead_code, reason = "each engine needs a part of it")]
 mod per_table;
+#[cfg(any(feature = "leveldb", feature = "engine-library"))]
+mod prefixed;
 #[cfg(any(feature = "server", feature = "sqlite"))]
 mod program;
 pub mod registry;

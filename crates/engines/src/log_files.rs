@@ -8,15 +8,11 @@ use std::path::Path;
 use crate::{EngineError, Result};
 
 /// Growth of the log, in bytes, after which an engine that takes no checkpoints by itself gets one.
-#[allow(dead_code, reason = "used by engines with such a log; a build may have none")]
 pub(crate) const CHECKPOINT_AFTER: u64 = 64 << 20;
 
 /// Returns the bytes of the files in `folder` whose name is that of a log. Each file counts its
 /// length or its allocated bytes, whichever is less, because some engines extend a file beforehand
 /// and others allocate beyond its end. A file that disappears during the call does not count.
-///
-/// # Errors
-/// Fails when the folder cannot be read.
 pub(crate) fn log_files(
     engine: &'static str,
     folder: &Path,
@@ -28,7 +24,6 @@ pub(crate) fn log_files(
 
 /// Checks that a write buffer of `buffer` bytes can take `bytes` of keys and values, plus the
 /// overhead of entries, before it is written to a table. Until then all of it is in the log.
-#[allow(dead_code, reason = "used by log-structured engines; a build may have none")]
 pub(crate) fn check_write_buffer(
     engine: &'static str,
     buffer: u64,

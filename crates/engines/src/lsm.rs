@@ -60,7 +60,6 @@ functions! {
 /// A function that gives a key to an object: it moves an iterator there, or sets an option.
 pub(crate) type TakeKey = unsafe extern "C" fn(Handle, Bytes, usize);
 
-/// The library of an engine.
 #[derive(Clone, Copy)]
 pub(crate) struct Lib {
     /// The engine's name in errors.
@@ -135,14 +134,12 @@ impl<X> Db<X> {
         }
     }
 
-    /// Returns options to read with.
     pub fn read_options(&self) -> ReadOptions {
         let Api { readoptions_create, readoptions_destroy, .. } = *self.lib.api;
         // SAFETY: owned here.
         ReadOptions(unsafe { Owned::new(readoptions_create(), readoptions_destroy) })
     }
 
-    /// Returns an empty batch.
     pub fn batch(&self) -> Batch {
         let Api { writebatch_create, writebatch_destroy, .. } = *self.lib.api;
         // SAFETY: owned here.
@@ -174,7 +171,6 @@ impl<X> Db<X> {
         })
     }
 
-    /// Empties a batch.
     pub fn clear(&self, batch: &mut Batch) {
         batch.is_empty = true;
         // SAFETY: open.
@@ -182,17 +178,14 @@ impl<X> Db<X> {
     }
 }
 
-/// Options to read with.
 pub(crate) struct ReadOptions(pub Owned);
 
-/// Changes that are written together.
 pub(crate) struct Batch {
     raw: Owned,
     is_empty: bool,
 }
 
 impl Batch {
-    /// Returns the library's handle.
     pub const fn raw(&self) -> Handle {
         self.raw.raw
     }
@@ -280,7 +273,6 @@ impl Drop for LateSnapshot<'_> {
     }
 }
 
-/// An iterator over pairs.
 pub(crate) struct Iter<'a> {
     lib: Lib,
     raw: Owned,

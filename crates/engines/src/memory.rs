@@ -14,7 +14,6 @@ use crate::{
     Lifecycle, OpenOptions, Opened, Result, Scope, Tier,
 };
 
-/// The engine.
 pub(crate) struct Memory;
 
 /// Short keys and values are stored in the map's nodes, so that a search follows no pointer per

@@ -9,7 +9,6 @@ use crate::{
     Opened, Result, Scope, Store, Tier,
 };
 
-/// The engine.
 pub(crate) struct Null;
 
 /// Every key has the same value: zeros, as many as the first inserted value has, or before that as

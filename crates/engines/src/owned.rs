@@ -1,10 +1,5 @@
 //! Owning pointers to objects of C libraries.
 
-#![allow(
-    dead_code,
-    reason = "used by engines of C libraries; a build may have none that is linked"
-)]
-
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::ManuallyDrop;
 

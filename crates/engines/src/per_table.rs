@@ -6,12 +6,9 @@ use crate::Result;
 use crate::kv::Table;
 
 /// A value per table, created on first use.
-#[allow(dead_code, reason = "used by engines that hold one; a build may have none")]
 pub(crate) struct PerTable<T>(SmallVec<[Option<T>; 8]>);
 
-#[allow(dead_code, reason = "as above")]
 impl<T> PerTable<T> {
-    /// Creates it without values.
     pub fn new() -> Self {
         Self(SmallVec::new())
     }

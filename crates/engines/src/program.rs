@@ -28,7 +28,6 @@ pub(crate) struct Missing {
 }
 
 impl Missing {
-    /// Returns it as an error of the engine.
     pub fn error(self, engine: &'static str) -> EngineError {
         EngineError::unavailable(engine, self.why, self.remedy)
     }

@@ -46,7 +46,6 @@ const SYNCED: TierSetting<Commit> = TierSetting::new(
 );
 const MANUAL: &str = "https://docs.rs/redb/4/redb/enum.Durability.html";
 
-/// The engine.
 pub(crate) static ENGINE: Embedded<Commit> = Embedded {
     id: ID,
     name: "redb",
@@ -107,7 +106,6 @@ const CANDIDATES: &[Candidate] = &[
     ),
 ];
 
-/// Opens or creates a database.
 fn open(options: &OpenOptions, &commit: &Commit) -> Result<Opened> {
     let ours = || usize::try_from(options.memory).unwrap_or(usize::MAX);
     let cache = options.number(ID, "cache_size")?.unwrap_or_else(ours);
@@ -139,7 +137,6 @@ fn tree(name: &str) -> TableDefinition<'_, Bytes, Bytes> {
     TableDefinition::new(name)
 }
 
-/// How a transaction commits.
 #[derive(Clone, Copy)]
 struct CommitOptions {
     commit: Commit,

@@ -23,7 +23,6 @@ use crate::{
 /// Why a statement did not run to its end.
 #[derive(Debug)]
 pub(crate) enum Stopped {
-    /// The engine's error.
     Engine(EngineError),
     /// The engine's error that asks to retry because of another client's change. No row was
     /// visited.
@@ -43,7 +42,8 @@ impl Stopped {
     }
 }
 
-/// A connection through the engine's own client library.
+/// A connection through the engine's own client library. [`SqlStore`](crate::sql::SqlStore) and
+/// [`Lifecycle`](crate::Lifecycle) describe the methods that they have too.
 pub(crate) trait Driver: Sized + 'static {
     /// A prepared statement. Dropped before the connection.
     type Prepared;
@@ -51,19 +51,16 @@ pub(crate) trait Driver: Sized + 'static {
     /// The engine's name, for errors.
     fn name(&self) -> &'static str;
 
-    /// See [`SqlStore::bulk_sorted`](crate::sql::SqlStore::bulk_sorted).
     fn bulk_sorted(&self) -> bool {
         false
     }
 
     fn dialect(&self) -> &'static dyn Dialect;
 
-    /// Runs statements without parameters or results.
     fn batch(&mut self, sql: &str) -> Result<()>;
 
     fn prepare(&mut self, sql: &str) -> Result<Self::Prepared>;
 
-    /// See [`SqlStore::prepare_untrusted`](crate::sql::SqlStore::prepare_untrusted).
     fn prepare_untrusted(&mut self, _sql: &str) -> Result<Self::Prepared> {
         Err(EngineError::unsupported(self.name(), CANNOT_DECIDE))
     }
@@ -76,12 +73,10 @@ pub(crate) trait Driver: Sized + 'static {
         visit: Option<&mut Visit<'_>>,
     ) -> std::result::Result<u64, Stopped>;
 
-    /// See [`SqlStore::run_each`](crate::sql::SqlStore::run_each).
     fn run_each(&mut self, statement: &mut Self::Prepared, params: &mut dyn Rows) -> Result<u64> {
         one_by_one(self, statement, params)
     }
 
-    /// See [`SqlStore::pipelines`](crate::sql::SqlStore::pipelines).
     fn pipelines(&self) -> bool {
         false
     }
@@ -102,87 +97,68 @@ pub(crate) trait Driver: Sized + 'static {
         self.commit().map(|()| count)
     }
 
-    /// See [`SqlStore::loads_csv`](crate::sql::SqlStore::loads_csv).
     fn loads_csv(&self) -> bool {
         false
     }
 
-    /// See [`SqlStore::load_csv`](crate::sql::SqlStore::load_csv). After an error, a transaction
-    /// that it has begun is rolled back.
+    /// After an error, a transaction that it has begun is rolled back.
     fn load_csv(&mut self, _: &TableDef, _: &CsvFile<'_>) -> Result<u64> {
         Err(EngineError::unsupported(self.name(), "to load a CSV file by itself"))
     }
 
-    /// See [`SqlStore::data_changed`](crate::sql::SqlStore::data_changed).
     fn data_changed(&mut self) {}
 
-    /// See [`SqlStore::plan`](crate::sql::SqlStore::plan), for an engine that reports it by other
-    /// means than a query.
+    /// For an engine that reports it by other means than a query.
     fn plan(&mut self, _sql: &str) -> Result<Option<String>> {
         Ok(None)
     }
 
-    /// See [`SqlStore::expect`](crate::sql::SqlStore::expect).
     fn expect(&mut self, _: QueryKind) -> Result<()> {
         Ok(())
     }
 
-    /// See [`Lifecycle::maintain`](crate::Lifecycle::maintain).
     fn maintain(&mut self) -> Result<()>;
 
-    /// See [`Lifecycle::limits`](crate::Lifecycle::limits).
     fn limits(&self) -> Limits {
         Limits::default()
     }
 
-    /// See [`Lifecycle::tier_settings`](crate::Lifecycle::tier_settings).
     fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
         Ok(Vec::new())
     }
 
-    /// See [`SqlStore::checkpoints`](crate::sql::SqlStore::checkpoints).
     fn checkpoints(&mut self) -> Result<Option<u64>> {
         Ok(None)
     }
 
-    /// See [`Lifecycle::background`](crate::Lifecycle::background).
     fn background(&mut self, _into: &mut Vec<Background>) -> Result<()> {
         Ok(())
     }
 
-    /// See [`Lifecycle::join`](crate::Lifecycle::join).
     fn join(&self) -> Join;
 
-    /// See [`Lifecycle::open_client`](crate::Lifecycle::open_client).
     fn open_client(&mut self) -> Result<ClientOpener>;
 
-    /// See [`Lifecycle::reconnect`](crate::Lifecycle::reconnect).
     fn reconnect(&mut self) -> Option<Result<()>> {
         None
     }
 
-    /// See [`Lifecycle::connection`](crate::Lifecycle::connection).
     fn connection(&mut self) -> Result<ConnectionParameters> {
         Err(no_client())
     }
 
-    /// See [`Lifecycle::crash_on_close`](crate::Lifecycle::crash_on_close).
     fn crash_on_close(&mut self) -> Result<()>;
 
-    /// See [`Lifecycle::suspend_checkpoints`](crate::Lifecycle::suspend_checkpoints).
     fn suspend_checkpoints(&mut self, _bytes: u64) -> Result<()> {
         Err(EngineError::unsupported(self.name(), "to keep every change in a log"))
     }
 
-    /// See [`Lifecycle::log_bytes`](crate::Lifecycle::log_bytes).
     fn log_bytes(&mut self) -> Result<u64> {
         Err(EngineError::unsupported(self.name(), "the size of a log of its own"))
     }
 
-    /// See [`Lifecycle::check`](crate::Lifecycle::check).
     fn check(&mut self) -> Result<Checked>;
 
-    /// See [`Lifecycle::close`](crate::Lifecycle::close).
     fn close(self) -> Result<()>;
 }
 

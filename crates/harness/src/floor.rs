@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use embermark_meter::statistics::median;
 use embermark_model::plan::DataSource;
 use embermark_model::result::{Floor, PhaseResult, Run as PhaseRun, Trial};
 use embermark_model::{CellId, Durability, Scale, Status};
@@ -119,7 +120,7 @@ fn ns_per_operation(trial: &Trial) -> BTreeMap<String, f64> {
     let per_op = |run: &PhaseRun| run.elapsed_ns as f64 / run.ops as f64;
     let median_of = |phase: &PhaseResult| {
         let counted = phase.runs.iter().filter(|run| !run.discarded && run.ops > 1);
-        median(counted.map(per_op).collect())
+        median(&counted.map(per_op).collect::<Vec<f64>>())
     };
     let phases = trial.phases.iter().filter(|phase| phase.status.has_figures());
     phases.filter_map(|phase| Some((phase.phase.clone(), median_of(phase)?))).collect()
@@ -139,13 +140,6 @@ fn add_peaks(floor: &mut Floor, workload: &str, scale: Scale, trial: &Trial) {
         let own = floor.peak_bytes.entry(workload.to_owned()).or_default();
         own.insert(scale.to_string(), peaks);
     }
-}
-
-/// Returns the median: the mean of the middle two for an even number of values.
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let (middle, upper) = (values.len().checked_sub(1)? / 2, values.len() / 2);
-    Some(f64::midpoint(values[middle], values[upper]))
 }
 
 #[cfg(test)]
@@ -181,13 +175,5 @@ mod tests {
         assert_eq!(peak(&["load", "read"]), Some(2_000));
         assert_eq!((peak(&["read", "none"]), peak(&["update"])), (Some(1_500), None));
         assert_eq!(floor.peak_of("sensors", Scale::Rows(1), &["load"]), None);
-    }
-
-    #[test]
-    fn the_median_stands_in_the_middle() {
-        assert_eq!(median(vec![]), None);
-        assert_eq!(median(vec![3.0]), Some(3.0));
-        assert_eq!(median(vec![9.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(vec![9.0, 1.0, 2.0, 4.0]), Some(3.0));
     }
 }

@@ -267,6 +267,3 @@ impl Lane {
 
 #[cfg(test)]
 mod tests;
-
-#[cfg(test)]
-mod replay;

@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use embermark_model::result::{Wear, WearCounter};
+use embermark_model::result::{Wear, WearCounter, WearUnit};
 
 use crate::block_device::{self, Kind};
 use crate::system::System;
@@ -18,6 +18,17 @@ pub(crate) use emmc::{life_time, spare_blocks};
 
 /// Counters of a disk, or why they are missing.
 type Counted = Result<Vec<WearCounter>, String>;
+
+/// Returns a counter as it is before a run.
+fn counter(
+    name: &str,
+    source: String,
+    unit: WearUnit,
+    resolution: f64,
+    before: f64,
+) -> WearCounter {
+    WearCounter { name: name.to_owned(), source, unit, resolution, before, after: None }
+}
 
 /// Reads the counters of the disk and the file system that hold `data`.
 pub(crate) fn read(system: &System, data: &Path) -> Wear {

@@ -1,6 +1,6 @@
 //! Constants with a column's type.
 
-use embermark_model::table::{ColumnType, OwnedValue, TimeUnit};
+use embermark_model::table::{ColumnType, OwnedValue, TimeUnit, int_range};
 use toml::de::DeValue;
 
 use crate::node::Node;
@@ -38,12 +38,7 @@ pub fn int(node: &Node<'_>, of: ColumnType) -> Option<i64> {
 pub fn limits(of: ColumnType) -> (i64, i64) {
     match of {
         ColumnType::Bool => (0, 1),
-        ColumnType::Int { bits: 64, signed: false } => (0, i64::MAX),
-        ColumnType::Int { bits, signed: false } => (0, (1 << bits) - 1),
-        ColumnType::Int { bits, signed: true } => {
-            let most = i64::MAX >> (64 - bits);
-            (-most - 1, most)
-        }
+        ColumnType::Int { bits, signed } => int_range(bits, signed),
         _ => (i64::MIN, i64::MAX),
     }
 }

@@ -50,6 +50,23 @@ impl Draft<'_> {
         })
     }
 
+    /// Reads a column to group by.
+    pub fn place_of_group(&self, node: &Node<'_>) -> Option<usize> {
+        self.place_of_discrete(node, "groups", "group by integers, texts, bools or times")
+    }
+
+    /// Reads a column whose values make groups: neither reals nor bytes.
+    pub fn place_of_discrete(&self, node: &Node<'_>, what: &str, help: &str) -> Option<usize> {
+        let place = self.place(node)?;
+        match self.column(place)?.of {
+            of @ (ColumnType::Float | ColumnType::Bytes) => {
+                let name = &self.columns[place].name;
+                node.mistake(format!("{what} of '{name}', which is {of}"), "", help)
+            }
+            _ => Some(place),
+        }
+    }
+
     /// Reads a list of columns, each once.
     pub fn places(&self, node: &Node<'_>) -> Option<Vec<usize>> {
         let mut seen = Vec::new();

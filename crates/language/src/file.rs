@@ -88,12 +88,7 @@ fn usual(
         }
     });
     let chosen = fields.or("variants", default.variants, |node| {
-        node.each(|node| {
-            let name = node.text()?;
-            let place = variants.iter().position(|known| *known == name);
-            let names = variants.iter().copied();
-            place.or_else(|| node.log.unknown(node.at.clone(), "variant", name, names))
-        })
+        node.each(|node| node.place_in("variant", variants.iter().copied()))
     });
     let (scales, chosen, memory_limit) = (scales?, chosen?, memory_limit?);
     if !variants.is_empty() && chosen.is_empty() {

@@ -192,47 +192,30 @@ fn call(text: &str) -> Option<(&str, &str)> {
 fn grouped(phase: &Reading<'_>, node: &Node<'_>) -> Option<(Grouped, String)> {
     let text = node.text()?;
     let Some((name, column)) = call(text) else {
-        let place = phase.draft.place(node)?;
-        let of = phase.draft.column(place)?.of;
-        if matches!(of, ColumnType::Float | ColumnType::Bytes) {
-            return node.mistake(
-                format!("groups of '{text}', which is {of}"),
-                "",
-                "group by integers, texts, bools or times",
-            );
-        }
+        let place = phase.draft.place_of_group(node)?;
         return Some((Grouped::Column(place), text.to_owned()));
     };
-    if name == MONTH {
-        let place = phase.draft.place_of(node, column)?;
-        return match phase.draft.column(place)?.of {
-            ColumnType::Timestamp(unit) => {
-                Some((Grouped::Month { column: place, unit }, format!("{name}({column})")))
-            }
-            of => no_timestamp(node, name, column, of),
-        };
-    }
     let named = BUCKETS.iter().find(|(bucket, _)| *bucket == name);
-    let Some(length) = time::duration(named.map_or(name, |(_, length)| length)) else {
+    let length = time::duration(named.map_or(name, |(_, length)| length));
+    if length.is_none() && name != MONTH {
         let valid = BUCKETS.iter().map(|(bucket, _)| *bucket).chain([MONTH, "5m"]);
         return node.log.unknown(node.at.clone(), "bucket of time", name, valid);
-    };
-    let place = phase.draft.place_of(node, column)?;
-    match phase.draft.column(place)?.of {
-        ColumnType::Timestamp(unit) => {
-            let Some(units) = time::units(length, unit) else {
-                let what = format!("'{name}' is not a whole number of {}", unit.name());
-                return node.mistake(what, "", "a bucket is a number of the column's unit");
-            };
-            Some((Grouped::Bucket { column: place, units }, format!("{name}({column})")))
-        }
-        of => no_timestamp(node, name, column, of),
     }
-}
-
-fn no_timestamp<T>(node: &Node<'_>, name: &str, column: &str, of: ColumnType) -> Option<T> {
-    let help = format!("'{name}' is of a timestamp");
-    node.mistake(format!("'{column}' is {of} and no timestamp"), "", help)
+    let place = phase.draft.place_of(node, column)?;
+    let of = phase.draft.column(place)?.of;
+    let ColumnType::Timestamp(unit) = of else {
+        let help = format!("'{name}' is of a timestamp");
+        return node.mistake(format!("'{column}' is {of} and no timestamp"), "", help);
+    };
+    let by = match length.map(|length| time::units(length, unit)) {
+        None => Grouped::Month { column: place, unit },
+        Some(Some(units)) => Grouped::Bucket { column: place, units },
+        Some(None) => {
+            let what = format!("'{name}' is not a whole number of {}", unit.name());
+            return node.mistake(what, "", "a bucket is a number of the column's unit");
+        }
+    };
+    Some((by, format!("{name}({column})")))
 }
 
 fn compute(phase: &Reading<'_>, node: &Node<'_>) -> Option<(Compute, String)> {

@@ -99,11 +99,7 @@ pub fn read(fields: &Fields<'_>, of: ColumnType, tables: &[&str]) -> Option<Make
         Maker::Reference => {
             only(&["to", "skew"]);
             let table = fields.need("to", "to = \"customers\"", |node| {
-                let name = node.text()?;
-                let found = tables.iter().position(|table| *table == name);
-                found.or_else(|| {
-                    node.log.unknown(node.at.clone(), "table", name, tables.iter().copied())
-                })
+                node.place_in("table", tables.iter().copied())
             });
             let skew = skew(fields, 0.0);
             Some(MakeKind::Reference { table: table?, skew: skew? })
@@ -130,9 +126,9 @@ fn sequence(fields: &Fields<'_>, of: ColumnType) -> Option<MakeKind> {
     kinds(fields, of, "counts up", |of| {
         matches!(of, ColumnType::Int { .. } | ColumnType::Timestamp(_))
     })?;
-    let first = match of {
-        ColumnType::Timestamp(unit) => FIRST_TIME * unit.per_second(),
-        _ => 0,
+    let (first, second) = match of {
+        ColumnType::Timestamp(unit) => (FIRST_TIME * unit.per_second(), unit.per_second()),
+        _ => (0, 1),
     };
     let step_of = |node: Node<'_>| match of {
         ColumnType::Timestamp(_) => constant::length(&node, of),
@@ -140,10 +136,6 @@ fn sequence(fields: &Fields<'_>, of: ColumnType) -> Option<MakeKind> {
             0 => node.mistake("a sequence without progress", "", "a step above or below 0"),
             step => Some(step),
         },
-    };
-    let second = match of {
-        ColumnType::Timestamp(unit) => unit.per_second(),
-        _ => 1,
     };
     let from = fields.or("from", first, |node| constant::int(&node, of));
     let step = fields.or("step", second, step_of);

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use embermark_model::Scale;
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::mistakes::Log;
@@ -42,6 +43,10 @@ pub struct Entry<'a> {
 }
 
 impl<'a> Node<'a> {
+    fn new(log: &'a Log, value: &'a Spanned<DeValue<'a>>) -> Self {
+        Self { log, value: value.get_ref(), at: value.span() }
+    }
+
     /// Adds a mistake: what is here, and what should be.
     pub fn add(&self, what: impl Into<String>, label: impl Into<String>, help: impl Into<String>) {
         self.log.add(self.at.clone(), what, label, help);
@@ -178,12 +183,18 @@ impl<'a> Node<'a> {
     /// Returns the values of a list.
     pub fn list(&self) -> Option<Vec<Self>> {
         let Some(list) = self.value.as_array() else { return self.expected("a list in [ ]") };
-        let node = |item: &'a toml::Spanned<DeValue<'a>>| Self {
-            log: self.log,
-            value: item.get_ref(),
-            at: item.span(),
-        };
-        Some(list.iter().map(node).collect())
+        Some(list.iter().map(|item| Self::new(self.log, item)).collect())
+    }
+
+    /// Reads one of these names. Returns its place.
+    pub fn place_in<'n>(
+        &self,
+        kind: &'static str,
+        names: impl Iterator<Item = &'n str> + Clone,
+    ) -> Option<usize> {
+        let text = self.text()?;
+        let place = names.clone().position(|name| name == text);
+        place.or_else(|| self.log.unknown(self.at.clone(), kind, text, names))
     }
 
     /// Reads every value of a list, even after a wrong one.
@@ -228,7 +239,7 @@ impl<'a> Fields<'a> {
             .map(|(name, value)| Entry {
                 name: name.get_ref(),
                 at: name.span(),
-                node: Node { log: self.log, value: value.get_ref(), at: value.span() },
+                node: Node::new(self.log, value),
             })
             .collect();
         entries.sort_by_key(|entry| entry.at.start);
@@ -242,11 +253,7 @@ impl<'a> Fields<'a> {
 
     /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<Node<'a>> {
-        self.table.get(key).map(|value| Node {
-            log: self.log,
-            value: value.get_ref(),
-            at: value.span(),
-        })
+        self.table.get(key).map(|value| Node::new(self.log, value))
     }
 
     /// Reads the value of a key, or returns the default if it is missing.

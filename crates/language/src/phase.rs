@@ -134,12 +134,7 @@ pub fn table_of(fields: &Fields<'_>, drafts: &[Draft<'_>]) -> Option<usize> {
             ),
         };
     };
-    let name = node.text()?;
-    let place = drafts.iter().position(|draft| draft.name == name);
-    place.or_else(|| {
-        let names = drafts.iter().map(|draft| draft.name);
-        node.log.unknown(node.at.clone(), "table", name, names)
-    })
+    node.place_in("table", drafts.iter().map(|draft| draft.name))
 }
 
 /// Reads what a phase does that does not consist of others.

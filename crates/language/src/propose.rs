@@ -13,6 +13,7 @@ pub use log::statements;
 
 use crate::file::dashed;
 use names::Names;
+use phases::Phases;
 use shape::Shape;
 
 /// Beginning of the file.
@@ -47,12 +48,12 @@ pub fn propose(
     let several = shapes.len() > 1;
     let Some(statements) = wishes.statements else {
         for shape in &shapes {
-            phases::write(&mut text, shape, several, wishes.live);
+            Phases::of(&mut text, shape, several, wishes.live).all();
         }
         return (text, Vec::new());
     };
     for shape in &shapes {
-        phases::load(&mut text, shape, several);
+        Phases::of(&mut text, shape, several, false).load();
     }
     let left_out = log::write(&mut text, &shapes, statements, several);
     (text, left_out)

@@ -15,14 +15,7 @@ impl Reading<'_> {
         let by = self.fields.need("by", "by = \"station\"", |node| self.draft.place(&node));
         let time = self.time();
         let (by, (time, _)) = (by?, time?);
-        if by == time {
-            let node = self.fields.get("by")?;
-            return node.mistake(
-                "the newest row of each time",
-                "",
-                "write the column that names what has rows",
-            );
-        }
+        self.check_by(by, time, "the newest row of each time")?;
         Some(Work::Latest { table: self.table, by, time })
     }
 
@@ -55,30 +48,21 @@ impl Reading<'_> {
             .fields
             .need("longer-than", "longer-than = \"10m\"", |node| constant::length(&node, time?.1));
         let (by, (time, _), longer) = (by?, time?, longer?);
-        if by == time {
-            let node = self.fields.get("by")?;
-            return node.mistake(
-                "gaps of each time",
-                "",
-                "write the column that names what has rows",
-            );
-        }
+        self.check_by(by, time, "gaps of each time")?;
         Some(Work::Gaps { table: self.table, by, time, longer })
     }
 
     /// Reads the column whose values define the groups.
     fn by(&self) -> Option<usize> {
-        self.fields.need("by", "by = \"station\"", |node| {
-            let place = self.draft.place(&node)?;
-            match self.draft.column(place)?.of {
-                of @ (ColumnType::Float | ColumnType::Bytes) => node.mistake(
-                    format!("groups of '{}', which is {of}", self.draft.columns[place].name),
-                    "",
-                    "group by integers, texts, bools or times",
-                ),
-                _ => Some(place),
-            }
-        })
+        self.fields.need("by", "by = \"station\"", |node| self.draft.place_of_group(&node))
+    }
+
+    /// Refuses what is asked of each value of the time.
+    fn check_by(&self, by: usize, time: usize, what: &str) -> Option<()> {
+        if by != time {
+            return Some(());
+        }
+        self.fields.get("by")?.mistake(what, "", "write the column that names what has rows")
     }
 
     /// Reads the column of numbers of a query.
@@ -122,14 +106,7 @@ impl Reading<'_> {
             }
         });
         let (of, by, (time, _), bucket) = (of?, by?, time?, bucket?);
-        if by == time {
-            let node = self.fields.get("by")?;
-            return node.mistake(
-                "groups of one time",
-                "",
-                "write the column that names what has rows",
-            );
-        }
+        self.check_by(by, time, "groups of one time")?;
         let (table, between) = (self.table, between?);
         Some(Work::Correlate(Correlate { table, of, by, time, bucket, between }))
     }
@@ -186,16 +163,8 @@ pub fn asked(fields: &Fields<'_>, work: &Work, drafts: &[Draft<'_>]) -> Option<A
     }
     let ops = fields.maybe("ops", |node| count(&node));
     let each = fields.maybe("each", |node| {
-        let draft = &drafts[work.table()?];
-        let place = draft.place(&node)?;
-        match draft.column(place)?.of {
-            of @ (ColumnType::Float | ColumnType::Bytes) => node.mistake(
-                format!("rows of one value of '{}', which is {of}", draft.columns[place].name),
-                "",
-                "name a column of integers, texts, bools or times",
-            ),
-            _ => Some(place),
-        }
+        let help = "name a column of integers, texts, bools or times";
+        drafts[work.table()?].place_of_discrete(&node, "rows of one value", help)
     });
     Some(match (each?, ops?) {
         (Some(column), values) => {

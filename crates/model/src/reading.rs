@@ -68,29 +68,9 @@ impl Reading {
         self.present = self.present & !(1 << i) | u16::from(value.is_some()) << i;
     }
 
-    /// Returns the size of its values in bytes: 2 for the sensor, 8 for the time, and 8 for every
-    /// value that is present.
-    #[inline]
-    pub const fn value_bytes(&self) -> u64 {
-        2 + 8 + 8 * self.present.count_ones() as u64
-    }
-
     /// Returns the temperature in °C.
     #[inline]
     pub fn temperature(&self) -> Option<f64> {
         self.get(Self::TEMPERATURE)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_absent_value_has_no_bytes() {
-        let reading = |values| Reading::new(Key { sensor: 7, ts: 1 }, values).value_bytes();
-        assert_eq!(reading([Some(0.0); 4]), 42);
-        assert_eq!(reading([Some(1.0), None, None, Some(2.0)]), 26);
-        assert_eq!(reading([None; 4]), 10);
     }
 }

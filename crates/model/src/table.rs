@@ -6,7 +6,7 @@ mod made;
 mod rows;
 mod value;
 
-pub use column::{Column, ColumnType, Field, TimeUnit, Within};
+pub use column::{Column, ColumnType, Field, TimeUnit, Within, int_range};
 pub use made::{Late, Make, MakeKind};
 pub use rows::{Keep, Literal, RowsFile, RowsFrom};
 pub use value::{OwnedValue, Value};

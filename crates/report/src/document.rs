@@ -6,7 +6,7 @@ use crate::export::markdown;
 use crate::grid::{self, Annotated, Grid};
 use crate::note::Section;
 use crate::text::{joined, markdown as escaped};
-use crate::{Options, ageing, cost, evidence, flash, notes, published, scaling, summary, table};
+use crate::{Options, ageing, cost, evidence, flash, notes, published, scaling, table};
 
 /// A part of a document between blank lines. Some blocks have several such parts.
 pub(crate) enum Block {
@@ -71,9 +71,7 @@ pub(crate) fn markdown(blocks: &[Block]) -> String {
 
 /// Returns the whole report of a result.
 pub(crate) fn report(file: &ResultFile, options: &Options<'_>) -> Vec<Block> {
-    let mut comparison = summary::compare(file, options.order);
-    let durability = evidence::tier_standings(file, options.durability);
-    evidence::mark_broken(&mut comparison, &durability);
+    let (comparison, durability) = evidence::compare(file, options.order, options.durability);
     let scaling = scaling::analyze(file, &comparison, options.explanations);
     let mut blocks: Vec<Block> = notes::notice(file).map(Block::Head).into_iter().collect();
     for group in &comparison.groups {

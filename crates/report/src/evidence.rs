@@ -16,7 +16,7 @@ pub use full_disk::{full_disk_markdown, full_disk_text};
 pub(crate) use record::Origin;
 pub use record::Record;
 pub(crate) use tier_standing::{
-    TierStanding, broken, distinct, mark_broken, notes, run_standings, summary_line, tier_standings,
+    TierStanding, broken, compare, distinct, notes, run_standings, summary_line, tier_standings,
 };
 pub use tier_standing::{findings, findings_text, mark_advice};
 

@@ -81,7 +81,7 @@ pub struct Compared {
 /// page of many devices has tens of thousands of them, so it is serialized as `[device, line,
 /// engine, ratio, ns, flags, says]`. The flags are 1 for `whole` and 2 for `best`, numbers have
 /// five digits, and absent values at the end are left out.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(
     test,
     derive(ts_rs::TS),
@@ -149,8 +149,7 @@ impl Fleet {
         let mut advice = advise::tables(&[result], None, &[]);
         evidence::mark_advice(&mut advice, &[result], record);
         self.advice.add(&text::plain(name), advice);
-        let mut comparison = summary::compare(result, &[]);
-        evidence::mark_broken(&mut comparison, &evidence::tier_standings(result, record));
+        let (comparison, _) = evidence::compare(result, &[], record);
         let unpublishable = result.unpublishable();
         let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for cell in &result.cells {
@@ -226,36 +225,25 @@ fn place<T>(all: &mut Vec<T>, one: T, same: impl Fn(&T, &T) -> bool) -> usize {
 
 /// Makes a box without indexes.
 fn figure_without_indexes(engine: &summary::Engine<'_>, standing: &Standing<'_>) -> DeviceFigure {
-    let none = DeviceFigure {
-        device: 0,
-        line: 0,
-        engine: 0,
-        ratio: None,
-        ns: None,
-        whole: false,
-        best: false,
-        says: None,
-    };
-    match standing {
+    let says = match standing {
+        Standing::Mean(mean) if engine.own_durability.is_none() => {
+            return DeviceFigure {
+                ratio: Some(mean.ratio),
+                whole: mean.answered == mean.of,
+                best: mean.best || mean.not_significant,
+                ..DeviceFigure::default()
+            };
+        }
         // Only its author claims that it keeps the tier, so it is not ranked.
-        Standing::Mean(_) if engine.own_durability.is_some() => {
-            DeviceFigure { says: Some("own settings".to_owned()), ..none }
-        }
-        Standing::Mean(mean) => DeviceFigure {
-            ratio: Some(mean.ratio),
-            whole: mean.answered == mean.of,
-            best: mean.best || mean.not_significant,
-            ..none
-        },
-        Standing::Behind(shortfall) => {
-            DeviceFigure { says: Some(shortfall.what.short().to_owned()), ..none }
-        }
-        Standing::Ended(status) => DeviceFigure { says: Some(status.name().to_owned()), ..none },
-        Standing::Weaker => DeviceFigure { says: Some("weaker".to_owned()), ..none },
-        Standing::Broken => DeviceFigure { says: Some("broken".to_owned()), ..none },
-        Standing::ByUrl => DeviceFigure { says: Some("by URL".to_owned()), ..none },
-        Standing::Nothing => none,
-    }
+        Standing::Mean(_) => "own settings".to_owned(),
+        Standing::Behind(shortfall) => shortfall.what.short(),
+        Standing::Ended(status) => status.name().to_owned(),
+        Standing::Weaker => "weaker".to_owned(),
+        Standing::Broken => "broken".to_owned(),
+        Standing::ByUrl => "by URL".to_owned(),
+        Standing::Nothing => return DeviceFigure::default(),
+    };
+    DeviceFigure { says: Some(says), ..DeviceFigure::default() }
 }
 
 /// Returns the geometric mean of an engine's times over the phases for which it has a ratio.

@@ -30,10 +30,10 @@ pub mod scaling;
 pub mod site;
 pub mod summary;
 mod table;
+#[cfg(test)]
+mod tests;
 pub mod text;
 pub mod tuned;
-#[cfg(test)]
-mod typescript;
 mod xml;
 
 use std::path::Path;

@@ -37,6 +37,11 @@ pub(crate) fn non_empty<T: Into<String>>(
     sections.map(|(title, notes)| Section { title: title.into(), notes }).collect()
 }
 
+/// Returns a note without a subject for each text.
+pub(crate) fn lines<T: ToString>(texts: &[T]) -> Vec<Note> {
+    texts.iter().map(|says| note("", text::plain(&says.to_string()))).collect()
+}
+
 /// Joins names without repetition.
 pub(crate) fn names(all: impl IntoIterator<Item = String>) -> String {
     text::unique(all).join(", ")

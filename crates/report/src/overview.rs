@@ -23,7 +23,7 @@ use crate::grid::{self, Grid, Text, Tone};
 use crate::note::Note;
 use crate::scaling::{self, Scaling};
 use crate::summary::{Comparison, Measured, Protocol};
-use crate::{Options, advise, format, notes, summary, table, text};
+use crate::{Options, advise, format, notes, table, text};
 use textwrap::core::display_width;
 
 use means::{Line, Mean, Standing};
@@ -42,9 +42,7 @@ pub struct Files<'a> {
 
 /// Returns the overview of `file`, `options.width` columns wide. It ends with a line break.
 pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> String {
-    let mut comparison = summary::compare(file, options.order);
-    let durability = evidence::tier_standings(file, options.durability);
-    evidence::mark_broken(&mut comparison, &durability);
+    let (comparison, durability) = evidence::compare(file, options.order, options.durability);
     let scaling = scaling::analyze(file, &comparison, options.explanations);
     let lines = means::lines(file, &comparison.groups);
     let mut out: Vec<String> =
@@ -114,9 +112,7 @@ fn not_used(file: &ResultFile) -> impl Iterator<Item = String> {
 /// Returns the provisional recommendation of a run that is still going on. If there are no commits
 /// of single rows to compare, it shows how engines compare.
 pub fn provisional(file: &ResultFile, options: &Options<'_>) -> String {
-    let mut comparison = summary::compare(file, options.order);
-    let durability = evidence::tier_standings(file, options.durability);
-    evidence::mark_broken(&mut comparison, &durability);
+    let (comparison, durability) = evidence::compare(file, options.order, options.durability);
     let own = file.cells.iter();
     let own = own.filter(|cell| !cell.trials.is_empty() || cell.status == Status::NotRun);
     let counts: Vec<usize> = own.map(|cell| cell.trials.len()).collect();

@@ -29,7 +29,7 @@ use serde::Serialize;
 
 use crate::evidence::{self, Record};
 use crate::html::WorkloadFacts;
-use crate::{ReportError, summary, text};
+use crate::{ReportError, text};
 
 use folder::Folder;
 use index::Index;
@@ -157,9 +157,8 @@ impl<'a> Site<'a> {
     pub fn add(&mut self, path: &Path, file: &ResultFile) -> Result<(), ReportError> {
         self.runs.insert(file.manifest.run_id.clone(), path.to_owned());
         self.cells += file.cells.len();
-        let mut comparison = summary::compare(file, self.options.order);
-        let standings = evidence::tier_standings(file, self.options.durability);
-        evidence::mark_broken(&mut comparison, &standings);
+        let (comparison, standings) =
+            evidence::compare(file, self.options.order, self.options.durability);
         let place = self.index.add_result(path, file);
         let id = self.index.result_id(place).to_owned();
         for group in &comparison.groups {

@@ -11,7 +11,7 @@ use crate::{
     Reopener, Result, Scope, Store,
 };
 use load::{EntryCollector, SortedEntries};
-use scope::{Indexing, Inner, Scratch};
+use scope::{Indexing, Inner, Scratch, indexes_of};
 
 /// Name in errors.
 const NAME: &str = "an index kept in a table of its own";
@@ -72,11 +72,6 @@ impl Indexed {
             Store::Kv(store) => Ok(Store::Kv(Self::new(store))),
             other => Ok(other),
         })
-    }
-
-    /// Returns the indexes of a table, empty for a plain one.
-    fn indexes_of(&self, table: Table) -> &[Index] {
-        self.indexes.get(table.0).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -156,7 +151,7 @@ impl KvStore for Indexed {
     /// The indexes must be those that the table was created with.
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
         let table = self.store.table(def)?;
-        if def.indexes.is_empty() || !self.indexes_of(table).is_empty() {
+        if def.indexes.is_empty() || !indexes_of(&self.indexes, table).is_empty() {
             return Ok(table);
         }
         let mut indexes = Vec::with_capacity(def.indexes.len());
@@ -191,18 +186,18 @@ impl KvStore for Indexed {
     /// Loads the table first, then each index in order. The table is empty afterwards if a value is
     /// too short for its indexes or an index cannot be loaded.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        if self.indexes_of(table).is_empty() {
+        if indexes_of(&self.indexes, table).is_empty() {
             return self.store.bulk(table, pairs);
         }
         let Self { store, indexes, .. } = self;
         let indexes = &indexes[table.0];
         let mut collector = EntryCollector::new(pairs, indexes);
         let rows = store.bulk(table, &mut collector)?;
-        if let Some(bytes) = collector.too_short_length() {
+        if let Some(bytes) = collector.too_short {
             store.clear(table)?;
             return Err(too_short(bytes, indexes));
         }
-        for (index, entries) in indexes.iter().zip(collector.entries()) {
+        for (index, entries) in indexes.iter().zip(collector.entries) {
             if let Err(error) = store.bulk(index.table, &mut SortedEntries::new(entries)) {
                 self.clear(table)?;
                 return Err(error);
@@ -218,7 +213,7 @@ impl KvStore for Indexed {
     /// Finds the keys of a table with indexes and removes each with its entries, because the
     /// entries follow from the values.
     fn delete_range(&mut self, table: Table, from: &[u8], to: &[u8]) -> Result<()> {
-        if self.indexes_of(table).is_empty() {
+        if indexes_of(&self.indexes, table).is_empty() {
             return self.store.delete_range(table, from, to);
         }
         expire::in_batches(|scope, work| self.transact(scope, work), table, from, to)
@@ -229,7 +224,7 @@ impl KvStore for Indexed {
     }
 
     fn deletes_range_of(&self, table: Table) -> &'static str {
-        if self.indexes_of(table).is_empty() {
+        if indexes_of(&self.indexes, table).is_empty() {
             return self.store.deletes_range_of(table);
         }
         "a scan that finds the keys and a delete of each with its index entries, 1,000 a commit"

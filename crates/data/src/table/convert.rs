@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use embermark_libraries::duckdb::stream::{Cell, Number};
-use embermark_model::table::{Column, ColumnType, Literal, RowsFile, TimeUnit, Value};
+use embermark_model::table::{Column, ColumnType, Literal, RowsFile, TimeUnit, Value, int_range};
 use jiff::Timestamp;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 
 use super::absent::AbsentMarkers;
-use super::fault::{Fault, check_value, range};
+use super::fault::{Fault, check_value};
 use super::number::{boolean, decimal_seconds, whole, whole_number};
 use super::time::{self, ParsedTime};
 use crate::DataError;
@@ -86,7 +86,7 @@ impl CellConverter {
                     numbers.iter().all(|bits| f64::from_bits(*bits).is_finite())
                 }
                 (ColumnType::Int { bits, signed }, Number::Int) => {
-                    let (least, greatest) = range(bits, signed);
+                    let (least, greatest) = int_range(bits, signed);
                     numbers.iter().all(|bits| (least..=greatest).contains(&(*bits as i64)))
                 }
                 (ColumnType::Timestamp(_), Number::Int) => true,

@@ -1,6 +1,6 @@
 //! Faults of a value or a row.
 
-use embermark_model::table::{Column, ColumnType, Value};
+use embermark_model::table::{Column, ColumnType, Value, int_range};
 
 use super::layout::LONGEST;
 use crate::faults::faults;
@@ -36,7 +36,7 @@ pub(super) fn check_value(column: &Column, value: &Value<'_>) -> Result<(), Faul
         (ColumnType::Bool, Value::Int(0 | 1)) | (ColumnType::Timestamp(_), Value::Int(_)) => Ok(()),
         (ColumnType::Bool, Value::Int(_)) => Err(Fault::NotABool),
         (ColumnType::Int { bits, signed }, &Value::Int(value)) => {
-            let (least, greatest) = range(bits, signed);
+            let (least, greatest) = int_range(bits, signed);
             if (least..=greatest).contains(&value) { Ok(()) } else { Err(Fault::OutOfRange) }
         }
         (ColumnType::Float, Value::Float(value)) if value.is_finite() => Ok(()),
@@ -59,15 +59,4 @@ pub(super) fn check_value(column: &Column, value: &Value<'_>) -> Result<(), Faul
 /// Whether a text has more than `longest` characters.
 fn exceeds(text: &str, longest: u32) -> bool {
     text.len() > longest as usize && text.chars().count() > longest as usize
-}
-
-/// Returns the least and the greatest integer of a type.
-#[inline]
-pub(super) const fn range(bits: u8, signed: bool) -> (i64, i64) {
-    let greatest = match (bits, signed) {
-        (64, _) => i64::MAX,
-        (bits, false) => (1 << bits) - 1,
-        (bits, true) => (1 << (bits - 1)) - 1,
-    };
-    (if signed { -greatest - 1 } else { 0 }, greatest)
 }

@@ -22,7 +22,9 @@ mod telemetry;
 mod time;
 mod writer;
 
-pub use infer::{Inferred, InferredColumn, NearKey, group_by_fields, infer, infer_sqlite};
+pub use infer::{
+    Inferred, InferredColumn, NearKey, group_by_fields, infer, infer_sqlite, time_text,
+};
 pub use log::stage_log;
 pub use select::field_names;
 pub use source::{

@@ -38,8 +38,8 @@ enum CommitsEnd {
     Done,
     /// A commit was refused, after this time.
     Refused(Duration, String),
-    /// A commit has not returned.
-    Hangs,
+    /// A commit has not returned in this time.
+    Hangs(Duration, String),
     /// The process has ended.
     Ended(Duration, String),
 }
@@ -78,11 +78,7 @@ impl<'a> DiskFiller<'a> {
         let inspection =
             inspection::inspect(&mut worker, test.plan(), &test.initial_promises(), || ());
         let inspection = inspection.map_err(TestError::io("talk to a worker"))?;
-        if inspection.verdict != Verdict::Holds {
-            let message =
-                inspection.message.unwrap_or_else(|| inspection.verdict.name().to_owned());
-            return Err(test.engine_error(message));
-        }
+        test.check_holds(&inspection)?;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(test.settings.seed);
         // The last block then differs between tests, also for an engine that allocates many at
         // once.
@@ -138,7 +134,10 @@ impl<'a> DiskFiller<'a> {
                 worker.next_event_within(patience).map_err(TestError::io("talk to a worker"))?;
             self.hangs = event.is_none();
             match event {
-                None => return Ok(CommitsEnd::Hangs),
+                None => {
+                    let message = NoResponse::Hangs(patience).verdict().1;
+                    return Ok(CommitsEnd::Hangs(patience, message));
+                }
                 Some(Ok(Event::Committed { number, .. })) => {
                     since = Instant::now();
                     (self.acknowledged, self.last_found) = (number, number);
@@ -174,15 +173,8 @@ impl<'a> DiskFiller<'a> {
                     if self.has_server_ended()? { Stopped::ServerEnds } else { Stopped::Error };
                 (Observation::with_message(is, message), ms(time))
             }
-            CommitsEnd::Hangs => {
-                let patience = PATIENCE[usize::from(self.test.is_server())];
-                (
-                    Observation::with_message(
-                        Stopped::Hangs,
-                        NoResponse::Hangs(patience).verdict().1,
-                    ),
-                    ms(&patience),
-                )
+            CommitsEnd::Hangs(time, message) => {
+                (Observation::with_message(Stopped::Hangs, message), ms(time))
             }
             CommitsEnd::Ended(time, message) => {
                 (Observation::with_message(Stopped::ProcessEnds, message), ms(time))

@@ -8,7 +8,7 @@ use embermark_contract::document::{
 };
 use embermark_contract::{EngineError, Lifecycle, Result};
 
-use super::{Ledger, read_row};
+use super::{Ledger, add_row};
 use crate::oracle::TableContent;
 use crate::work::{Change, Commit, Key, text};
 
@@ -116,11 +116,7 @@ impl Ledger for DocumentLedger {
         let mut found = TableContent { table: true, ..TableContent::default() };
         let columns = &["id", "commitnumber", "content"];
         let find = Find { filter: Filter::All, order: Order::Any, limit: None, columns };
-        self.store.find(self.ledger, &find, &mut |row| {
-            let (key, commit) = read_row(row)?;
-            found.add_row(key, commit);
-            Ok(())
-        })?;
+        self.store.find(self.ledger, &find, &mut |row| add_row(&mut found, row))?;
         Ok(found)
     }
 

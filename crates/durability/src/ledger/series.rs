@@ -6,7 +6,7 @@ use std::slice;
 use embermark_contract::series::{FieldValue, Point, Points, SeriesStore};
 use embermark_contract::{EngineError, Lifecycle, Result};
 
-use super::{Ledger, read_row};
+use super::{Ledger, add_row};
 use crate::oracle::TableContent;
 use crate::work::{Change, Commit, Key, text};
 
@@ -68,11 +68,7 @@ impl Ledger for SeriesLedger {
         let columns = ["time", "commit_number", "content"];
         self.store.flush()?;
         let all = format!("SELECT commit_number, content FROM {LEDGER}");
-        self.store.query(&all, &columns, &mut |row| {
-            let (key, commit) = read_row(row)?;
-            found.add_row(key, commit);
-            Ok(())
-        })?;
+        self.store.query(&all, &columns, &mut |row| add_row(&mut found, row))?;
         Ok(found)
     }
 

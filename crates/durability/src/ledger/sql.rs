@@ -2,24 +2,12 @@
 
 use std::slice;
 
-use embermark_contract::sql::{
-    Access, Nullable, Param, Rows, SqlStore, SqlType, Statement, TableDef,
-};
+use embermark_contract::sql::{Access, Param, Rows, SqlStore, Statement};
 use embermark_contract::{Lifecycle, Result};
 
-use super::{Ledger, read_row};
+use super::{Ledger, TABLE, add_row};
 use crate::oracle::TableContent;
 use crate::work::{Abilities, Change, Commit, Key, text};
-
-const TABLE: TableDef = TableDef {
-    name: "ledger",
-    columns: &[
-        ("id", SqlType::Big, Nullable::No),
-        ("commit_number", SqlType::Big, Nullable::No),
-        ("content", SqlType::Text, Nullable::No),
-    ],
-    key: &["id"],
-};
 
 pub(super) struct SqlLedger {
     store: Box<dyn SqlStore>,
@@ -117,11 +105,7 @@ impl Ledger for SqlLedger {
 
     fn read_all(&mut self) -> Result<TableContent> {
         let mut found = TableContent { table: self.was_there, ..TableContent::default() };
-        self.store.query(self.all, &[], &mut |row| {
-            let (key, commit) = read_row(row)?;
-            found.add_row(key, commit);
-            Ok(())
-        })?;
+        self.store.query(self.all, &[], &mut |row| add_row(&mut found, row))?;
         Ok(found)
     }
 

@@ -9,17 +9,18 @@ use embermark_model::result::ResultFile;
 use embermark_model::{Client, Conditions, Durability, Scale};
 use embermark_report::advise::{self, AdviceTables, FleetAdvice, LicenceClass, Needs, Weight};
 use embermark_report::evidence::{self, Record};
-use embermark_report::{DeviceResult, Format, compare, load};
+use embermark_report::{DeviceResult, Format, compare};
 
-use super::results::{device_results, find_results};
-use super::{output, rate};
+use super::rate;
+use super::results::{device_results, find_results, load_result};
 use crate::error::Failure;
+use crate::output;
 use crate::plan::{max_rss, memory_limits};
 
 /// The arguments of `embermark advise`.
 #[derive(Args)]
 pub struct AdviseArgs {
-    /// Result files of one machine, or of several with --devices; patterns such as
+    /// Results of one machine, or of several with --devices: files, folders, and patterns such as
     /// 'fleet/results/*/*/result.json'
     #[arg(required = true)]
     results: Vec<PathBuf>,
@@ -162,13 +163,11 @@ pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
 
 /// Builds the tables of advice from results of one machine.
 fn tables_of_machine(args: &AdviseArgs, rows: Option<u64>) -> Result<AdviceTables, Failure> {
-    let results = args.results.iter().map(|path| load(path));
-    let mut results: Vec<ResultFile> = results.collect::<Result<_, _>>().map_err(Failure::usage)?;
-    if args.publishable {
-        results = results.into_iter().map(ResultFile::publishable).collect();
-    }
+    let paths = find_results(&args.results)?;
+    let results = paths.iter().map(|path| load_result(path, args.publishable));
+    let results: Vec<ResultFile> = results.collect::<Result<_, _>>().map_err(Failure::usage)?;
     if !args.force {
-        check_comparable(&args.results, &results)?;
+        check_comparable(&paths, &results)?;
     }
     let chosen = chosen_conditions(args, &results)?;
     let files: Vec<&ResultFile> = results.iter().collect();
@@ -181,8 +180,7 @@ fn tables_of_machine(args: &AdviseArgs, rows: Option<u64>) -> Result<AdviceTable
 fn tables_of_devices(args: &AdviseArgs) -> Result<AdviceTables, Failure> {
     let (mut over, record) = (FleetAdvice::default(), Record::with(Vec::new()));
     for DeviceResult { device, path } in device_results(&find_results(&args.results)?) {
-        let result = load(&path).map_err(Failure::usage)?;
-        let result = if args.publishable { result.publishable() } else { result };
+        let result = load_result(&path, args.publishable).map_err(Failure::usage)?;
         let mut own = advise::tables(&[&result], None, &[]);
         evidence::mark_advice(&mut own, &[&result], &record);
         over.add(&device, own);
@@ -330,7 +328,8 @@ mod tests {
     }
 
     fn result() -> ResultFile {
-        load(std::path::Path::new("../report/tests/fixtures/schema-1.json")).unwrap()
+        let path = std::path::Path::new("../report/tests/fixtures/schema-1.json");
+        load_result(path, false).unwrap()
     }
 
     #[test]

@@ -7,10 +7,11 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use embermark_harness::result_bytes;
 use embermark_report::check::{self, Anonymous, Checked};
-use embermark_report::{Options, load};
 
-use super::output;
+use super::results::load_result;
+use super::show::screen_options;
 use crate::error::Failure;
+use crate::output;
 
 /// The arguments of `embermark check`.
 #[derive(Args)]
@@ -53,10 +54,7 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     args.out.as_deref().map_or(Ok(()), output::check_writable)?;
     let mut all = Vec::new();
     for path in &args.results {
-        let mut file = load(path).map_err(Failure::usage)?;
-        if args.publishable {
-            file = file.publishable();
-        }
+        let mut file = load_result(path, args.publishable).map_err(Failure::usage)?;
         let answers = check::check(&file);
         let mut left = Vec::new();
         if args.anonymous {
@@ -69,8 +67,7 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
         }
         all.push(Checked::new(path.display().to_string(), answers, left));
     }
-    let options =
-        Options { width: output::width(), colour: output::colour(), ..Options::default() };
+    let options = screen_options();
     output::print(&match args.format {
         Form::Table => check::table(&all, &options),
         Form::Json => check::json(&all).map_err(Failure::runtime)?,

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use embermark_model::result::ResultFile;
 use embermark_report::compare::Differences;
-use embermark_report::{Format, Options, compare, load};
+use embermark_report::{Format, compare};
 
-use super::output;
+use super::results::load_result;
+use super::show::screen_options;
 use crate::error::Failure;
+use crate::output;
 
 /// The arguments of `embermark compare`.
 #[derive(Args)]
@@ -36,15 +37,11 @@ pub struct CompareArgs {
 /// Shows two results side by side.
 pub fn compare(args: CompareArgs) -> Result<ExitCode, Failure> {
     let format: Format = args.format.parse().map_err(Failure::usage)?;
-    let file = |path| {
-        let shown = |file: ResultFile| if args.publishable { file.publishable() } else { file };
-        load(path).map(shown).map_err(Failure::usage)
-    };
+    let file = |path: &Path| load_result(path, args.publishable).map_err(Failure::usage);
     let (old, new) = (file(&args.old)?, file(&args.new)?);
     let changes = compare::compare(&old, &new);
     comparable(&changes.differences, [&args.old, &args.new], args.force)?;
-    let options =
-        Options { width: output::width(), colour: output::colour(), ..Options::default() };
+    let options = screen_options();
     let text = match format {
         Format::Table => Ok(compare::table(&changes, &options)),
         Format::Markdown => Ok(compare::markdown(&changes)),

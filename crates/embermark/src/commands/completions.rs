@@ -4,9 +4,10 @@ use std::process::ExitCode;
 
 use clap::{Args, Command};
 use clap_complete::Shell;
+use embermark_model::choice;
 
-use super::output;
 use crate::error::Failure;
+use crate::output;
 
 /// The arguments of `embermark completions`.
 #[derive(Args)]
@@ -40,9 +41,11 @@ pub fn man(args: &ManArgs, mut program: Command) -> Result<ExitCode, Failure> {
     let of = match &args.command {
         None => program,
         Some(name) => {
-            let found = program.get_subcommands().find(|command| command.get_name() == name);
-            let found =
-                found.ok_or_else(|| Failure::usage(format!("'{name}' is not a command")))?;
+            let mut shown = program.get_subcommands().filter(|command| !command.is_hide_set());
+            let found = shown.find(|command| command.get_name() == name).ok_or_else(|| {
+                let shown = program.get_subcommands().filter(|command| !command.is_hide_set());
+                Failure::usage(choice::unknown("command", name, shown.map(Command::get_name)))
+            })?;
             let whole = found.get_display_name().unwrap_or(name).to_owned();
             found.clone().name(whole)
         }

@@ -10,8 +10,8 @@ use clap::Args;
 use embermark_data::{Log, export, lab, sample, synthetic};
 use embermark_model::{Reading, Scale};
 
-use super::output;
 use crate::error::Failure;
+use crate::output;
 
 /// Number of rows that are made if neither a file nor a scale is given.
 const SYNTHETIC_ROWS: u64 = 10_000;
@@ -27,7 +27,7 @@ pub struct DataArgs {
     scale: Option<Scale>,
 
     /// Seed of synthetic rows
-    #[arg(long, value_name = "N", default_value_t = 42)]
+    #[arg(long, value_name = "N", default_value_t = 42, conflicts_with = "file")]
     seed: u64,
 
     /// Write the rows here: FILE.csv or FILE.parquet
@@ -37,14 +37,15 @@ pub struct DataArgs {
 
 /// Describes rows, and converts them if requested.
 pub fn data(args: DataArgs) -> Result<ExitCode, Failure> {
+    let form = args.out.as_deref().map(form).transpose()?;
     let mut log = read(&args)?;
     if let (Some(_), Some(Scale::Rows(rows))) = (&args.file, args.scale) {
         let wanted = usize::try_from(rows).map_err(Failure::usage)?;
         log.readings = sample::stratified(&log.readings, wanted).map_err(Failure::usage)?;
     }
     let mut text = describe(&log);
-    if let Some(path) = &args.out {
-        write(path, &log.readings)?;
+    if let Some((path, form)) = args.out.as_deref().zip(form) {
+        write(path, form, &log.readings)?;
         let _ = writeln!(text, "written   {} rows to {}", log.readings.len(), path.display());
     }
     output::print(&text)
@@ -83,22 +84,37 @@ fn describe(log: &Log) -> String {
     text
 }
 
-fn write(path: &Path, rows: &[Reading]) -> Result<(), Failure> {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    let to_csv = match extension {
-        Some("csv") => true,
-        Some("parquet") => false,
+/// A form of rows in a file.
+#[derive(Clone, Copy)]
+enum Form {
+    Csv,
+    Parquet,
+}
+
+/// Returns the form that the name of a file has, after checking that the file can be written.
+fn form(path: &Path) -> Result<Form, Failure> {
+    let form = match path.extension().and_then(|extension| extension.to_str()) {
+        Some("csv") => Form::Csv,
+        Some("parquet") => Form::Parquet,
         _ => {
-            return Err(Failure::usage(format!("{} is neither .csv nor .parquet", path.display())));
+            return Err(Failure::usage(format!(
+                "{} is neither .csv nor .parquet: name such a file with --out",
+                path.display()
+            )));
         }
     };
-    let written = match to_csv {
-        true => {
+    output::check_writable(path)?;
+    Ok(form)
+}
+
+fn write(path: &Path, form: Form, rows: &[Reading]) -> Result<(), Failure> {
+    let written = match form {
+        Form::Csv => {
             let file = File::create(path).map_err(Failure::unwritable(path))?;
             // It writes out its buffer.
             export::to_csv(rows, BufWriter::new(file))
         }
-        false => export::to_parquet(rows, path),
+        Form::Parquet => export::to_parquet(rows, path),
     };
     written.map_err(Failure::unwritable(path))
 }

@@ -10,8 +10,8 @@ use embermark_engines::{Availability, registry::ENGINES};
 use embermark_harness::doctor::{Findings, inspect};
 use serde::Serialize;
 
-use super::output;
 use crate::error::Failure;
+use crate::output;
 
 /// The arguments of `embermark doctor`.
 #[derive(Args)]
@@ -38,7 +38,10 @@ pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
         Failure::usage(format!("{named}: {error}; name an existing folder with --dir"))
     })?;
     if !data.is_dir() {
-        return Err(Failure::usage(format!("{}: is not a folder", data.display())));
+        return Err(Failure::usage(format!(
+            "{} is not a folder; name an existing one with --dir",
+            data.display()
+        )));
     }
     let found = Diagnosis { device: inspect(&data), engines: missing() };
     output::print(&match args.format {

@@ -7,9 +7,9 @@ mod kill_storage;
 mod progress;
 mod table;
 
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
+use std::{fs, io};
 
 use embermark_durability::journal::Journal;
 use embermark_harness::{JOURNAL, RESULT, interrupt};
@@ -17,8 +17,9 @@ use embermark_report::evidence::full_disk_markdown;
 
 use super::measure::{INTERRUPTED, PAGE};
 use super::options::default_out;
-use super::{output, page};
+use super::page;
 use crate::error::Failure;
+use crate::output;
 pub use args::DurabilityArgs;
 use experiments::run_experiments;
 pub(super) use experiments::worker_args;
@@ -26,8 +27,8 @@ use head::head;
 
 /// Folder of databases and devices, below the run's folder. It is removed at the end.
 const WORK: &str = "work";
-/// File of the tables next to the result, and its width in columns.
-const TABLES: (&str, usize) = ("table.txt", 120);
+/// File of the tables next to the result.
+const TABLES: &str = "table.txt";
 /// Markdown file of what engines did when their disk was full.
 const FULL_DISK: &str = "full-disk.md";
 
@@ -45,10 +46,17 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
         None => {
             let head = head(&args)?;
             let out = args.out.unwrap_or_else(default_out);
-            fs::create_dir_all(&out).map_err(Failure::unwritable(&out))?;
+            output::create_folder(&out)?;
             let path = out.join(JOURNAL);
-            let failed =
-                |error| Failure::usage(format!("cannot begin {}: {error}", path.display()));
+            let failed = |error: io::Error| {
+                let path = path.display();
+                Failure::usage(match error.kind() {
+                    io::ErrorKind::AlreadyExists => {
+                        format!("{path} is of another run: name another folder with --out")
+                    }
+                    _ => format!("cannot begin {path}: {error}; name another folder with --out"),
+                })
+            };
             (out, Journal::begin(&path, head).map_err(failed)?)
         }
     };
@@ -62,8 +70,7 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
     let outcome = &journal.outcome;
     let mut json = serde_json::to_vec(outcome).map_err(Failure::runtime)?;
     json.push(b'\n');
-    let (tables, width) = TABLES;
-    let tables = (tables, table::text(outcome, width).into_bytes());
+    let tables = (TABLES, table::text(outcome, output::FILE_WIDTH).into_bytes());
     let markdown = full_disk_markdown(outcome).map(|text| (FULL_DISK, text.into_bytes()));
     for (name, content) in [(RESULT, json), tables].into_iter().chain(markdown) {
         let path = out.join(name);
@@ -80,8 +87,8 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
     let text = table::text(outcome, output::width());
     output::print(&format!("{text}\n  result  {}\n{page}", out.join(RESULT).display()))?;
     if interrupt.is_set() {
-        let out = out.display();
-        say!("embermark: interrupted; continue with 'embermark durability --resume {out}'");
+        let out = output::word(&out);
+        say!("embermark: interrupted; continue with: embermark durability --resume {out}");
         return Ok(ExitCode::from(INTERRUPTED));
     }
     Ok(ExitCode::from(u8::from(outcome.is_failure())))
@@ -89,7 +96,7 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
 
 fn remove(folder: &Path) -> Result<(), Failure> {
     match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(Failure::runtime(format!("cannot remove {}: {error}", folder.display())))
         }
         _ => Ok(()),

@@ -10,9 +10,9 @@ use embermark_harness::{RESULT, write_result};
 use embermark_report::{format, load};
 
 use super::measure::write_reports;
-use super::output;
 use super::show::{ReportFacts, ShowArgs};
 use crate::error::Failure;
+use crate::output;
 
 /// The arguments of `embermark energy`.
 #[derive(Args)]

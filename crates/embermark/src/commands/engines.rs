@@ -15,8 +15,8 @@ use embermark_report::load_durability;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::output;
 use crate::error::Failure;
+use crate::output;
 use crate::plan::engine_libraries;
 
 /// The arguments of `embermark engines`.

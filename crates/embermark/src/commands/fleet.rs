@@ -7,13 +7,15 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use embermark_fleet::{DeviceOutcome, FleetError, RunOptions};
+use embermark_model::plan::Plan;
 use embermark_report::evidence::Record;
 use embermark_report::fleet::Fleet;
-use embermark_report::{DeviceResult, Format, html, load};
+use embermark_report::{DeviceResult, Format, html};
 
 use super::report::write_runs;
-use super::results::{device_results, find_results};
+use super::results::{device_results, find_results, load_result};
 use crate::error::Failure;
+use crate::output;
 use crate::plan::PlanArgs;
 
 mod clients;
@@ -96,21 +98,11 @@ pub fn fleet(args: FleetArgs) -> Result<ExitCode, Failure> {
 
 fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let fleet = match &args.of[..] {
-        [folder] if folder.join("plan/plan.toml").is_file() => Some(folder),
+        [folder] if folder.join(PLAN).is_file() => Some(folder),
         _ => None,
     };
-    let (devices, lacking) = match fleet {
-        Some(folder) => fleet_results(folder)?,
-        None => (device_results(&find_results(&args.of)?), Vec::new()),
-    };
-    if devices.is_empty() && lacking.is_empty() {
-        return Err(Failure::usage("no device has a result yet: embermark fleet run"));
-    }
     let default = || fleet.map_or_else(PathBuf::new, PathBuf::clone).join("fleet.html");
     let out = args.out.clone().unwrap_or_else(default);
-    let read = |path: &Path| {
-        load(path).map(|result| if args.publishable { result.publishable() } else { result })
-    };
     let end = out.extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default();
     if !matches!(end.as_str(), "html" | "csv" | "parquet") {
         return Err(Failure::usage(format!(
@@ -118,6 +110,15 @@ fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
             out.display()
         )));
     }
+    output::check_writable(&out)?;
+    let (devices, lacking) = match fleet {
+        Some(folder) => fleet_results(folder)?,
+        None => (device_results(&find_results(&args.of)?), Vec::new()),
+    };
+    if devices.is_empty() && lacking.is_empty() {
+        return Err(Failure::usage("no device has a result yet: embermark fleet run"));
+    }
+    let read = |path: &Path| load_result(path, args.publishable);
     let record = Record::with(Vec::new());
     match end.as_str() {
         "csv" => write_runs(&devices, read, &record, Format::Csv, &out)?,
@@ -162,7 +163,7 @@ fn init(args: &InitArgs) -> Result<ExitCode, Failure> {
     let packages = embermark_fleet::init(&args.folder, args.packages.as_deref())?;
     let folder = args.folder.display();
     say!("wrote {folder}: name the devices in {folder}/inventory.ini, and what they measure in");
-    say!("{folder}/plan/plan.toml, then: embermark fleet run {folder}");
+    say!("{folder}/{PLAN}, then: embermark fleet run {}", output::word(&args.folder));
     if packages == 0 {
         say!(
             "before that copy the packages for the devices' architectures, as `make dist` makes them, \
@@ -174,7 +175,8 @@ fn init(args: &InitArgs) -> Result<ExitCode, Failure> {
 
 fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     if args.clients_of.is_none() {
-        check_plan(&args.folder)?;
+        // Before any device reads it.
+        plan_in(&args.folder, read_plan(&args.folder)?)?;
     }
     let options = RunOptions {
         limit: args.limit,
@@ -194,23 +196,35 @@ fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     }
     let here = last.devices.iter().filter(|one| one.outcome.has_result()).count();
     let of = last.devices.len();
-    let folder = args.folder.display();
     say!("\n{here} of {of} devices have a result of plan {}", last.plan);
     if here < of {
+        let folder = output::word(&args.folder);
         say!("the others: embermark fleet run {folder}, which repeats nothing that is done");
     }
     let well = last.devices.iter().all(|one| one.outcome.is_well());
     Ok(if well { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// Checks the plan before any device reads it.
-fn check_plan(fleet: &Path) -> Result<(), Failure> {
-    let folder = fleet.join("plan");
-    let plan = PlanArgs::read(&folder.join("plan.toml"))?;
+/// Path of the plan in a fleet's folder.
+const PLAN: &str = "plan/plan.toml";
+
+/// Reads the plan of a fleet.
+fn read_plan(fleet: &Path) -> Result<PlanArgs, Failure> {
+    let path = fleet.join(PLAN);
+    if !path.is_file() {
+        return Err(Failure::usage(format!(
+            "{} is not the folder of a fleet, as it has no {PLAN}: make one with `embermark fleet init`",
+            fleet.display()
+        )));
+    }
+    PlanArgs::read(&path)
+}
+
+/// Returns the plan of these arguments, whose paths are relative to the folder of a fleet's plan.
+fn plan_in(fleet: &Path, args: PlanArgs) -> Result<Plan, Failure> {
     let here = env::current_dir().map_err(Failure::runtime)?;
-    // Its paths are relative to this folder.
-    env::set_current_dir(&folder).map_err(Failure::runtime)?;
-    let plan = plan.plan();
+    env::set_current_dir(fleet.join("plan")).map_err(Failure::runtime)?;
+    let plan = args.plan();
     env::set_current_dir(here).map_err(Failure::runtime)?;
-    plan.map(drop)
+    plan
 }

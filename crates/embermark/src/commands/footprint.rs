@@ -14,8 +14,9 @@ use embermark_report::format;
 use serde::Serialize;
 
 use super::measure::INTERRUPTED;
-use super::output;
+use super::options::databases_folder;
 use crate::error::Failure;
+use crate::output;
 use crate::plan::{
     cache, candidates, check_accepted, configurations, engine_libraries, ids_or, milliseconds,
     not_accepted, parse_configuration, refuse_clients,
@@ -101,13 +102,7 @@ pub fn show(args: FootprintArgs) -> Result<ExitCode, Failure> {
     cells::check_configurations(&configurations, &catalog)?;
     let names = candidates(&words, &configurations)?;
     check_accepted(&args.accept_license)?;
-    let dir = args.dir.unwrap_or_else(std::env::temp_dir);
-    if !dir.is_dir() {
-        let dir = dir.display();
-        return Err(Failure::usage(format!(
-            "{dir} is not a folder; name an existing one with --dir"
-        )));
-    }
+    let dir = databases_folder(args.dir)?;
     let worker = WorkerCommand::this_program()?;
     let interrupt = interrupt::on_signals()?;
     let mut lines = Vec::new();

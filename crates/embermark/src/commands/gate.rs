@@ -7,10 +7,13 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use embermark_model::result::ResultFile;
 use embermark_report::gate::{self, Gate};
-use embermark_report::{Format, Options, ReportError, load, render};
+use embermark_report::{Format, Options, ReportError, render};
 
-use super::{compare, output};
+use super::compare;
+use super::results::load_result;
+use super::show::screen_options;
 use crate::error::Failure;
+use crate::output;
 
 /// The arguments of `embermark gate`.
 #[derive(Args)]
@@ -80,10 +83,9 @@ pub fn gate(args: GateArgs) -> Result<ExitCode, Failure> {
     let gate = gate::gate(&old, &new, args.allow);
     let new_path = args.new.as_deref().unwrap_or(&args.baseline);
     compare::comparable(&gate.differences, [&args.baseline, new_path], args.force)?;
-    let options =
-        Options { width: output::width(), colour: output::colour(), ..Options::default() };
+    let options = screen_options();
     for (form, path) in &args.out {
-        let plain = Options { colour: false, ..options };
+        let plain = Options { colour: false, width: output::FILE_WIDTH, ..options };
         let text = render_gate(&gate, &new, *form, &plain).map_err(Failure::runtime)?;
         fs::write(path, text).map_err(Failure::unwritable(path))?;
     }
@@ -93,10 +95,7 @@ pub fn gate(args: GateArgs) -> Result<ExitCode, Failure> {
 
 /// Reads the two results, or the two columns of one.
 fn read(args: &GateArgs) -> Result<[ResultFile; 2], Failure> {
-    let file = |path: &Path| {
-        let file = load(path).map_err(Failure::usage)?;
-        Ok::<_, Failure>(if args.publishable { file.publishable() } else { file })
-    };
+    let file = |path: &Path| load_result(path, args.publishable).map_err(Failure::usage);
     let baseline = file(&args.baseline)?;
     let in_file = |path: &Path| {
         let place = path.display().to_string();

@@ -16,8 +16,8 @@ use embermark_model::table::RowsFile;
 use embermark_report::format::counted;
 use embermark_workloads::WORKLOADS;
 
-use super::output;
 use crate::error::Failure;
+use crate::output;
 use crate::plan::built_in_file;
 
 /// Share of rows that a run may skip without `--lenient`.
@@ -63,6 +63,7 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
         .map(PathBuf::as_path)
         .chain(args.out.as_deref())
         .try_for_each(check_file_name)?;
+    args.out.as_deref().map_or(Ok(()), output::check_writable)?;
     let folder = folder(args.out.as_deref())?;
     let database = match &args.data[..] {
         [one] if args.query.is_none() && is_sqlite(one) => Some(one),
@@ -102,8 +103,11 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
         ErrorKind::AlreadyExists => already_exists(&out),
         _ => Failure::unwritable(&out)(error),
     })?;
-    let out = out.display();
-    say!("wrote {out}: check it, correct it, then: embermark run {out}");
+    say!(
+        "wrote {}: check it, correct it, then: embermark run {}",
+        out.display(),
+        output::word(&out)
+    );
     Ok(ExitCode::SUCCESS)
 }
 

@@ -12,18 +12,16 @@ use embermark_model::result::{Cell, ResultFile};
 use embermark_model::{CellId, Status};
 use embermark_report::{Format, Options};
 
+use super::page;
 use super::show::{ReportFacts, ShowArgs};
-use super::{output, page};
 use crate::error::Failure;
+use crate::output;
 
 /// Page that a run writes next to its result.
 pub const PAGE: &str = "report.html";
 
 /// All tables as text, which a run writes next to its result.
 pub const TABLES: &str = "tables.txt";
-
-/// Width of the tables in columns.
-const TABLES_WIDTH: usize = 120;
 
 /// How a run ended without failing.
 pub enum RunOutcome {
@@ -127,7 +125,7 @@ impl Progress for Provisional {
 pub fn write_reports(result: &ResultFile, out: &Path, show: &ShowArgs, known: &ReportFacts) {
     let path = out.join(RESULT);
     let tables = || {
-        let text = show.text(known, result, Format::Table, &path, TABLES_WIDTH)?;
+        let text = show.text(known, result, Format::Table, &path, output::FILE_WIDTH)?;
         let file = out.join(TABLES);
         fs::write(&file, text).map_err(Failure::unwritable(&file))
     };

@@ -15,7 +15,6 @@ pub mod gate;
 pub mod init;
 mod measure;
 mod options;
-pub mod output;
 mod page;
 mod rate;
 pub mod record;

@@ -70,6 +70,18 @@ impl OptionArgs {
     }
 }
 
+/// Returns the folder of --dir, which must exist, or else the system's temporary folder.
+pub fn databases_folder(dir: Option<PathBuf>) -> Result<PathBuf, Failure> {
+    let dir = dir.unwrap_or_else(std::env::temp_dir);
+    match dir.is_dir() {
+        true => Ok(dir),
+        false => Err(Failure::usage(format!(
+            "{} is not a folder; name an existing one with --dir",
+            dir.display()
+        ))),
+    }
+}
+
 /// Returns a new folder for each run, named by the time in UTC.
 pub fn default_out() -> PathBuf {
     let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);

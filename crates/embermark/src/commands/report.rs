@@ -1,7 +1,7 @@
 //! `embermark report`.
 
 use std::fs::{self, File};
-use std::io::BufWriter;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -14,8 +14,9 @@ use embermark_report::{
 
 use super::results::{device_results, find_results};
 use super::show::{ReportFacts, ShowArgs};
-use super::{measure, output, page};
+use super::{measure, page};
 use crate::error::Failure;
+use crate::output;
 
 /// The arguments of `embermark report`.
 #[derive(Args)]
@@ -72,9 +73,7 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     // Exactly one is left, because several were handled above.
-    let (Some(path), Some(result)) = (paths.first(), results.first()) else {
-        return Err(Failure::usage("no result found: give a result file"));
-    };
+    let (path, result) = (&paths[0], &results[0]);
     let Some(out) = args.out else {
         let existing_file =
             |name: &str| path.parent().map(|dir| dir.join(name)).filter(|p| p.exists());
@@ -88,7 +87,7 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
         parquet(&device, result, &known.durability, &out).map_err(Failure::unwritable(&out))?;
     } else {
         // Made before the file is opened, so that an error leaves an existing file as it is.
-        let text = args.show.text(&known, result, format, path, output::width())?;
+        let text = args.show.text(&known, result, format, path, output::FILE_WIDTH)?;
         fs::write(&out, text).map_err(Failure::unwritable(&out))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -122,17 +121,34 @@ pub fn write_runs(
 ) -> Result<ExitCode, Failure> {
     let written = match format {
         Format::Parquet => parquet_of(all, read, durability, out),
-        _ => {
-            let file = File::create(out).map_err(Failure::unwritable(out))?;
-            csv_of(all, read, durability, BufWriter::new(file))
-        }
+        _ => csv_of(all, read, durability, BufWriter::new(LateFile { path: out, file: None })),
     };
     written.map_err(|error| match error {
-        ReportError::Csv(_) | ReportError::Parquet(_) => Failure::runtime(error),
+        ReportError::Csv(_) | ReportError::Parquet(_) => Failure::unwritable(out)(error),
         // An unreadable result.
         _ => Failure::usage(error),
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A file that its first write creates. An error before that leaves an existing file as it is.
+struct LateFile<'a> {
+    path: &'a Path,
+    file: Option<File>,
+}
+
+impl Write for LateFile<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(File::create(self.path)?),
+        };
+        file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.as_mut().map_or(Ok(()), File::flush)
+    }
 }
 
 /// Writes or prints the comparison of results with published ones.

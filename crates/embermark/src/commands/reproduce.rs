@@ -13,9 +13,9 @@ use embermark_report::{load, reproduction};
 
 use super::measure::{INTERRUPTED, RunOutcome, RunStart, is_failure, measure, write_reports};
 use super::options::{OptionArgs, default_out};
-use super::output;
 use super::show::{RESULT as RESULT_HEADING, ReportFacts, ShowArgs};
 use crate::error::Failure;
+use crate::output;
 use crate::plan::{CONDITIONS, ENGINES, PlanArgs, TIME, WORK};
 
 mod parts;
@@ -84,7 +84,7 @@ pub struct ReproduceArgs {
 /// Begins a repetition, or adds to the one in its folder.
 pub fn reproduce(args: ReproduceArgs) -> Result<ExitCode, Failure> {
     let show = &args.options.show;
-    show.format()?;
+    show.refuse_format()?;
     let options =
         args.options.run_options(&args.options.out.clone().unwrap_or_else(default_out))?;
     let given = PlanArgs {
@@ -125,9 +125,9 @@ fn begin(
         )));
     }
     // Every plan is checked before the first one runs.
-    for part in &repetition.parts {
-        part.plan()?;
-    }
+    let plans = completed.iter().chain(&repetition.parts).map(Part::plan);
+    let plans = plans.collect::<Result<Vec<_>, _>>()?;
+    show.check_effect(&plans.iter().collect::<Vec<_>>())?;
     let out = &options.out;
     if !is_reproduction(out) && has_other_files(out) {
         return Err(Failure::usage(format!(
@@ -135,7 +135,7 @@ fn begin(
             out.display()
         )));
     }
-    fs::create_dir_all(out).map_err(Failure::unwritable(out))?;
+    output::create_folder(out)?;
     say!("{}", time_budget::announcement(&repetition).trim_end());
     let mut all = if is_reproduction(out) { read_parts(out)? } else { Vec::new() };
     let asked = || completed.iter().chain(&repetition.parts);
@@ -158,6 +158,7 @@ fn has_other_files(out: &Path) -> bool {
 
 /// Resumes the repetition in the folder of `options`.
 pub fn resume(options: &RunOptions, show: &ShowArgs) -> Result<ExitCode, Failure> {
+    show.refuse_format()?;
     run_parts(&read_parts(&options.out)?, None, options, show)
 }
 
@@ -199,8 +200,8 @@ fn run_parts(
             }
             Ok(RunOutcome::Interrupted(_)) => {
                 say!(
-                    "embermark: interrupted; continue with 'embermark run --resume {}'",
-                    options.out.display()
+                    "embermark: interrupted; continue with: embermark run --resume {}",
+                    output::word(&options.out)
                 );
                 interrupted = true;
                 break;
@@ -237,7 +238,8 @@ fn run_part(part: &Part, out: &Path, options: &RunOptions) -> Result<RunOutcome,
     let device = part.device.as_deref().map(device::find).transpose().map_err(Failure::usage)?;
     let out = PathBuf::from(out);
     let is_begun = out.join(JOURNAL).exists();
-    let options = RunOptions { out, device, count: part.counting, ..options.clone() };
+    let count = part.counting && options.count;
+    let options = RunOptions { out, device, count, ..options.clone() };
     let plan = part.plan()?;
     let start = if is_begun { RunStart::Resume(None) } else { RunStart::Begin(&plan) };
     measure(start, &options)

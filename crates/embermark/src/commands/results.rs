@@ -4,10 +4,16 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use embermark_report::{DeviceResult, label};
+use embermark_model::result::ResultFile;
+use embermark_report::{DeviceResult, ReportError, label, load};
 
 use super::reproduce;
 use crate::error::Failure;
+
+/// Reads a result. With `publishable`, leaves out figures that may not be published.
+pub fn load_result(path: &Path, publishable: bool) -> Result<ResultFile, ReportError> {
+    load(path).map(|result| if publishable { result.publishable() } else { result })
+}
 
 /// Gives each result a unique name: its own, or its whole path if others have the same name.
 pub fn device_results(paths: &[PathBuf]) -> Vec<DeviceResult> {
@@ -28,6 +34,9 @@ pub fn device_results(paths: &[PathBuf]) -> Vec<DeviceResult> {
 
 /// Returns the named files, those that match a pattern, and every result below named folders. A
 /// folder that several links lead to is searched once.
+///
+/// # Errors
+/// If there is none, or a folder cannot be read.
 pub fn find_results(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     let mut left: Vec<PathBuf> = Vec::new();
@@ -52,7 +61,12 @@ pub fn find_results(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         below.sort_unstable_by(|a, b| b.cmp(a));
         left.extend(below);
     }
-    Ok(files)
+    match files.is_empty() {
+        true => Err(Failure::usage(
+            "no result of embermark found: give result files, or a folder that has some",
+        )),
+        false => Ok(files),
+    }
 }
 
 /// Whether a file below a folder has a result's name: `*.json` or `*.json.gz`.

@@ -11,18 +11,18 @@ use embermark_harness::cells::{self, PlannedCell};
 use embermark_harness::{Catalog, PlanPreview, RESULT, RunOptions, preview};
 use embermark_model::CellId;
 use embermark_model::plan::{Plan, Rate};
-use embermark_report::Files;
 use embermark_report::format::counted;
+use embermark_report::{Files, Format};
 use embermark_workloads::{Info, WORKLOADS};
 
 use super::measure::{
     INTERRUPTED, PAGE, RunOutcome, RunStart, TABLES, exit_status, measure, write_reports,
 };
 use super::options::{OptionArgs, default_out};
-use super::output;
 use super::reproduce;
 use super::show::{RESULT as OF_RESULT, ReportFacts};
 use crate::error::Failure;
+use crate::output;
 use crate::plan::{PlanArgs, urls};
 
 /// The arguments of `embermark run`.
@@ -41,7 +41,7 @@ pub struct RunArgs {
     /// Continue the interrupted run in this folder
     ///
     /// Finished trials are not repeated. The run keeps its plan.
-    #[arg(help_heading = OF_RESULT, long, value_name = "DIR", conflicts_with = "out")]
+    #[arg(help_heading = OF_RESULT, long, value_name = "DIR", conflicts_with_all = ["out", "dry_run"])]
     resume: Option<PathBuf>,
 
     #[command(flatten)]
@@ -52,7 +52,7 @@ pub struct RunArgs {
 #[derive(Args)]
 pub struct RateArgs {
     /// Largest allowed 99th percentile of commit latency [default: 100ms]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", conflicts_with = "resume")]
     p99_limit: Option<String>,
 
     #[command(flatten)]
@@ -84,6 +84,11 @@ pub struct FileArgs {
 pub fn rate(args: RateArgs) -> Result<ExitCode, Failure> {
     let mut run = args.run;
     if run.resume.is_none() {
+        if run.plan.rate.is_some() {
+            return Err(Failure::usage(
+                "`embermark rate` finds the rate: leave out --rate, or measure at it with `embermark run`",
+            ));
+        }
         run.plan.rate = Some(Rate::Max.to_string());
         run.plan.p99_limit = args.p99_limit;
         if run.plan.workloads.is_empty() && run.file.plan.is_none() {
@@ -102,6 +107,11 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     let args = RunArgs { plan: given, ..args };
     let show = &args.options.show;
     let format = show.format()?;
+    if format == Some(Format::Parquet) {
+        return Err(Failure::usage(
+            "Parquet is not text: leave out --format, and convert the result with `embermark report`",
+        ));
+    }
     // A resumed run may lack only these, because its journal has no secrets.
     let only_urls = PlanArgs { url: args.plan.url.clone(), ..PlanArgs::default() };
     let has_only_urls = args.plan == only_urls;
@@ -119,10 +129,6 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     // With --resume a plan is optional. If it is given, it must be that of the run.
     let asked = args.resume.is_none() || !has_only_urls || args.file.plan.is_some();
     let plan = asked.then(|| plan(args.plan, args.file.plan)).transpose()?;
-    if args.dry_run {
-        let plan = plan.ok_or_else(|| Failure::usage("--resume uses the plan of its run"))?;
-        return output::print(&shown(&plan, &options)?);
-    }
     if args.options.no_counting && plan.as_ref().is_some_and(|plan| !plan.cards.is_empty()) {
         return Err(Failure::usage(
             "--card models what the trials record that --no-counting leaves out: leave out one of them",
@@ -130,6 +136,9 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     }
     if let Some(plan) = plan.as_ref().filter(|_| args.resume.is_none()) {
         show.check_effect(&[plan])?;
+        if args.dry_run {
+            return output::print(&shown(plan, &options)?);
+        }
     }
     let start = match &plan {
         Some(plan) if args.resume.is_none() => RunStart::Begin(plan),
@@ -159,8 +168,8 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     if result.manifest.finished.is_none() {
         // Printed below the overview, where it stays visible.
         say!(
-            "embermark: interrupted; the finished trials are kept; continue with 'embermark run --resume {}'",
-            out.display()
+            "embermark: interrupted; the finished trials are kept; continue with: embermark run --resume {}",
+            output::word(&out)
         );
     }
     Ok(status)

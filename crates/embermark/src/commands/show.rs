@@ -1,5 +1,6 @@
 //! Options that choose how to show a result, and facts of this build that reports need.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -16,9 +17,10 @@ use embermark_report::{
 };
 use embermark_workloads::WORKLOADS;
 
+use super::rate;
 use super::record::may_be_published;
-use super::{output, rate};
 use crate::error::Failure;
+use crate::output;
 
 /// The heading of options about the result.
 pub const RESULT: &str = "Result";
@@ -94,6 +96,12 @@ impl ReportFacts {
     }
 }
 
+/// Returns the options of tables on standard output.
+pub fn screen_options() -> Options<'static> {
+    let colour = output::colour(&io::stdout());
+    Options { width: output::width(), colour, ..Options::default() }
+}
+
 impl ShowArgs {
     /// Options that show all tables.
     pub fn all_tables() -> Self {
@@ -123,6 +131,16 @@ impl ShowArgs {
             ));
         }
         Ok(format.or(detail.then_some(Format::Table)))
+    }
+
+    /// Refuses --format in a command whose output has one form.
+    pub fn refuse_format(&self) -> Result<(), Failure> {
+        self.format.as_ref().map_or(Ok(()), |_| {
+            Err(Failure::usage(
+                "--format has no effect on the comparison with the source: leave it out, and read the \
+                 parts' results with `embermark report`",
+            ))
+        })
     }
 
     /// Refuses options without effect on results of these plans.
@@ -167,8 +185,8 @@ impl ShowArgs {
         path: &Path,
         files: &Files<'_>,
     ) -> Result<ExitCode, Failure> {
-        let options =
-            Options { colour: output::colour(), ..self.options(known, path, output::width()) };
+        let colour = output::colour(&io::stdout());
+        let options = Options { colour, ..self.options(known, path, output::width()) };
         output::print(&match format {
             Some(format) => render(result, format, &options).map_err(Failure::usage)?,
             None => overview(result, &options, files),

@@ -8,8 +8,8 @@ use embermark_clients::snippet;
 use embermark_engines::{Kind, OpenOptions, Opened, Tier, registry};
 use embermark_model::{Client, Durability};
 
-use super::output;
 use crate::error::Failure;
+use crate::output;
 
 /// The arguments of `embermark snippet`.
 #[derive(Args)]

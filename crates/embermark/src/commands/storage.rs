@@ -13,8 +13,8 @@ use embermark_model::Storage;
 use embermark_report::format;
 use embermark_storage::{Typical, built_in, built_in_toml, names, parse};
 
-use super::output;
 use crate::error::Failure;
+use crate::output;
 use crate::plan::model;
 
 /// The arguments of `embermark storage`.

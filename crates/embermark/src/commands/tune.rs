@@ -22,8 +22,9 @@ use embermark_tune::{HarnessBench, MeasureError, Screening, Subject, search};
 
 use super::measure::{INTERRUPTED, PAGE};
 use super::options::default_out;
-use super::{output, page};
+use super::page;
 use crate::error::Failure;
+use crate::output;
 use crate::plan::{PlanArgs, configurations, milliseconds, parse_configuration, refuse_clients};
 use subjects::{Task, candidate_set};
 use tier_test::{Proof, TierTester};
@@ -103,6 +104,7 @@ pub struct TuneArgs {
 /// Searches for the best settings of engines.
 pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
     let tier: Durability = args.tier.parse().map_err(Failure::usage)?;
+    let lasts = Duration::from_millis(milliseconds("--for", &args.lasts)?);
     let own = configurations(args.configuration.clone(), &args.what)?;
     refuse_clients(&own, "embermark tune")?;
     let is_engine = |word: &&String| own.contains_key(*word) || registry::select(word).is_ok();
@@ -118,32 +120,19 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
             "no engine here has settings to try in tier {tier}: `embermark engines` shows what is missing"
         )));
     };
-    let asked = PlanArgs {
-        workloads,
-        engines: vec![first.subject.today.engine.clone()],
-        tier: vec![tier.name().to_owned()],
-        variant: args.variant.clone().into_iter().collect(),
-        phases: args.phases.clone(),
-        cache: args.cache.clone(),
-        storage: args.storage.clone().into_iter().collect(),
-        trials: Some(1),
-        runs: Some(2),
-        ..PlanArgs::default()
-    };
-    let plan = asked.plan()?;
-    let catalog = Catalog::default().with_files(&plan).map_err(Failure::usage)?;
-    cells::check_effects(&plan, &catalog)?;
-    for Task { subject, candidates, .. } in &tasks {
-        let today = Some(subject.today.clone()).filter(Configuration::has_settings);
-        let all = candidates.iter().map(|set| subject.with(set)).chain(today);
-        let all: Configurations = all.enumerate().map(|(at, own)| (format!("{at}"), own)).collect();
-        cells::check_configurations(&all, &catalog)?;
-    }
+    let plan = plan(&args, workloads, &first.subject.today.engine, tier)?;
+    check(&plan, &tasks)?;
     let out = args.out.clone().unwrap_or_else(default_out);
-    fs::create_dir_all(&out).map_err(Failure::unwritable(&out))?;
+    output::create_folder(&out)?;
+    if out.join(RESULT).exists() {
+        return Err(Failure::usage(format!(
+            "{} has the {RESULT} of another search: name another folder with --out",
+            out.display()
+        )));
+    }
     let out = out.canonicalize().map_err(Failure::unwritable(&out))?;
     let options = RunOptions { interrupt: interrupt::on_signals()?, ..RunOptions::new(&out)? };
-    let ends = Instant::now() + Duration::from_millis(milliseconds("--for", &args.lasts)?);
+    let ends = Instant::now() + lasts;
     let mut all = TuningResult {
         embermark_tune: TuningResult::VERSION,
         workloads: plan.workloads.clone(),
@@ -209,6 +198,41 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
     };
     let printed = output::print(&format!("\n  result  {}\n{page}", out.join(RESULT).display()))?;
     not_tuned.map_or(Ok(printed), Err)
+}
+
+/// Returns the plan of the runs, with the first engine.
+fn plan(
+    args: &TuneArgs,
+    workloads: Vec<String>,
+    engine: &str,
+    tier: Durability,
+) -> Result<Plan, Failure> {
+    let asked = PlanArgs {
+        workloads,
+        engines: vec![engine.to_owned()],
+        tier: vec![tier.name().to_owned()],
+        variant: args.variant.clone().into_iter().collect(),
+        phases: args.phases.clone(),
+        cache: args.cache.clone(),
+        storage: args.storage.clone().into_iter().collect(),
+        trials: Some(1),
+        runs: Some(2),
+        ..PlanArgs::default()
+    };
+    asked.plan()
+}
+
+/// Checks that every option has an effect, and every candidate.
+fn check(plan: &Plan, tasks: &[Task]) -> Result<(), Failure> {
+    let catalog = Catalog::default().with_files(plan).map_err(Failure::usage)?;
+    cells::check_effects(plan, &catalog)?;
+    for Task { subject, candidates, .. } in tasks {
+        let today = Some(subject.today.clone()).filter(Configuration::has_settings);
+        let all = candidates.iter().map(|set| subject.with(set)).chain(today);
+        let all: Configurations = all.enumerate().map(|(at, own)| (format!("{at}"), own)).collect();
+        cells::check_configurations(&all, &catalog)?;
+    }
+    Ok(())
 }
 
 /// Says which engines were not tuned, if there are any: those whose time was too short, and those

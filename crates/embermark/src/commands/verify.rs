@@ -12,8 +12,10 @@ use embermark_model::{Durability, Status};
 use embermark_report::text;
 use embermark_workloads::WORKLOADS;
 
-use super::output;
+use super::measure::INTERRUPTED;
+use super::options::databases_folder;
 use crate::error::Failure;
+use crate::output;
 use crate::plan::{PlanArgs, ids_or, or_else, variants_of};
 
 /// The arguments of `embermark verify`.
@@ -60,12 +62,13 @@ pub struct VerifyArgs {
 /// are correct.
 pub fn verify(args: VerifyArgs) -> Result<ExitCode, Failure> {
     let (asked, outside) = (args.engines.clone(), !args.engine_library.is_empty());
-    let dir = args.dir.clone().unwrap_or_else(std::env::temp_dir);
+    let dir = databases_folder(args.dir.clone())?;
     let plan = plan(args)?;
     let named = if asked.is_empty() && outside { plan.engines.clone() } else { asked };
     let out =
         tempfile::Builder::new().prefix("embermark-verify-").tempdir_in(&dir).map_err(|e| {
-            Failure::runtime(format!("cannot create a folder in {}: {e}", dir.display()))
+            let dir = dir.display();
+            Failure::usage(format!("cannot create a folder in {dir}: {e}; name another with --dir"))
         })?;
     let interrupt = interrupt::on_signals()?;
     let options = RunOptions { once_per_setting: true, interrupt, ..RunOptions::new(out.path())? };
@@ -74,7 +77,7 @@ pub fn verify(args: VerifyArgs) -> Result<ExitCode, Failure> {
         Ok(result) => result,
         Err(error @ HarnessError::Interrupted { .. }) => {
             say!("embermark: {error}");
-            return Ok(ExitCode::from(super::measure::INTERRUPTED));
+            return Ok(ExitCode::from(INTERRUPTED));
         }
         Err(error) => return Err(error.into()),
     };

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 use embermark_language::{BUILT_IN, PUBLISHED, parse};
-use embermark_model::Scale;
+use embermark_model::{Scale, choice};
 use embermark_published::{Piece, all};
 use embermark_workloads::WORKLOADS;
 
-use super::output;
 use crate::error::Failure;
+use crate::output;
 use crate::plan::{PlanArgs, built_in_file};
 
 /// The arguments of `embermark workloads`.
@@ -31,11 +31,8 @@ pub fn list(args: &WorkloadsArgs) -> Result<ExitCode, Failure> {
             Some(text) => output::print(text),
             None => {
                 let names = PUBLISHED.iter().chain(BUILT_IN).map(|(id, _)| *id);
-                let names: Vec<&str> = names.collect();
-                let names = names.join(", ");
-                Err(Failure::usage(format!(
-                    "'{name}' is not a built-in workload file: {names} are"
-                )))
+                let names = names.chain(["default"]);
+                Err(Failure::usage(choice::unknown("built-in workload file", name, names)))
             }
         };
     }

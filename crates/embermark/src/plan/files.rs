@@ -11,6 +11,7 @@ use embermark_workloads::defined::Defined;
 use embermark_workloads::{WORKLOADS, Workload};
 
 use crate::error::Failure;
+use crate::output;
 
 /// Workloads that were requested.
 pub struct ChosenWorkloads {
@@ -68,7 +69,8 @@ fn one(
         read(Path::new(name))?
     } else if Path::new(name).is_file() {
         return Err(Failure::usage(format!(
-            "'{name}' is not a workload: write one for its rows with 'embermark init {name} -o mine.toml', then name mine.toml"
+            "'{name}' is not a workload: write one for its rows with: embermark init {} -o mine.toml; then name mine.toml",
+            output::word(Path::new(name))
         )));
     } else {
         let known = WORKLOADS.iter().map(|workload| workload.info().id);
@@ -88,7 +90,7 @@ fn one(
 fn read_definition(name: &str, text: &str) -> Result<Definition, Failure> {
     let engines: Vec<&str> = registry::all().iter().map(|engine| engine.info().id).collect();
     let definition = parse(name, text, &engines).map_err(|mistakes| {
-        let text = if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
+        let text = if output::colour(&std::io::stderr()) {
             mistakes.colored()
         } else {
             mistakes.to_string()

@@ -222,6 +222,10 @@ fn an_option_that_cannot_have_an_effect_is_refused() {
         (&["sensors", "--weight", "cpu=2"], "machine"),
         (&["sensors", "--rows-per-day", "1k"], "--card"),
         (&["sensors", "--show", "latency", "--format", "json"], "json"),
+        (&["sensors", "--format", "parquet"], "Parquet is not text"),
+        // A dry run refuses what the run would refuse.
+        (&["sensors", "--dry-run", "--weight", "cpu=2"], "machine"),
+        (&["sensors", "--dry-run", "--card", "sd-32gb", "--no-counting"], "--no-counting"),
     ] {
         let sandbox = Sandbox::new();
         let words = [&["run", "--out", "out"], words].concat();
@@ -233,6 +237,42 @@ fn an_option_that_cannot_have_an_effect_is_refused() {
         &["window: none of the named pieces"],
     );
     refused(&["verify", "sqlite", "--url", "valkey=valkey://h"], &["--url valkey"]);
+    refused(&["reproduce", "ulb", "--weight", "cpu=2"], &["--weight", "machine"]);
+    refused(&["reproduce", "ulb", "--format", "json"], &["--format has no effect"]);
+    refused(&["run", "--dry-run", "--resume", "out"], &["cannot be used with"]);
+    refused(&["rate", "--rate", "5"], &["leave out --rate"]);
+    refused(&["rate", "--resume", "out", "--p99-limit", "5ms"], &["cannot be used with"]);
+    refused(&["data", "log.txt", "--seed", "7"], &["cannot be used with"]);
+}
+
+#[test]
+fn a_folder_that_a_command_cannot_use_is_named_with_the_option() {
+    let sandbox = Sandbox::new();
+    sandbox.write("file", "not a folder");
+    for folder in ["searched", "tested"] {
+        std::fs::create_dir(sandbox.path(folder)).unwrap();
+    }
+    sandbox.write("searched/tune.json", "{}");
+    sandbox.write("tested/journal.jsonl", "");
+    for (words, saying) in [
+        (&["verify", "memory", "--dir", "absent"][..], "--dir"),
+        (&["footprint", "memory", "--dir", "absent"], "--dir"),
+        (&["durability", "memory", "--out", "file"], "--out"),
+        (&["durability", "memory", "--out", "tested"], "of another run: name another folder"),
+        (&["tune", "sqlite", "--out", "file"], "--out"),
+        (&["tune", "sqlite", "--out", "searched"], "of another search: name another folder"),
+        (&["tune", "sqlite", "--out", "new", "--for", "soon"], "--for 'soon'"),
+    ] {
+        sandbox.embermark(words).expect_status(2).expect_stderr(&[saying]);
+    }
+    assert!(!sandbox.path("new").exists());
+    assert_eq!(std::fs::read(sandbox.path("searched/tune.json")).unwrap(), b"{}");
+}
+
+#[test]
+fn a_name_that_a_command_does_not_know_is_answered_with_the_nearest() {
+    refused(&["workloads", "sensor"], &["did you mean 'sensors'?"]);
+    refused(&["man", "docter"], &["did you mean 'doctor'?"]);
 }
 
 #[test]

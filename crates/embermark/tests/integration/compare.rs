@@ -163,6 +163,23 @@ fn a_check_names_what_fails_and_an_anonymous_copy_can_be_read() {
 fn advice_ranks_by_weights_names_nobody_without_and_says_what_was_not_measured() {
     let (sandbox, result) = measured();
     let open = sandbox.embermark(&["advise", "old.json", "--show", "tables"]).expect_status(0);
+    for folder in ["one", "none"] {
+        fs::create_dir(sandbox.path(folder)).unwrap();
+    }
+    fs::copy(sandbox.path("old.json"), sandbox.path("one/old.json")).unwrap();
+    for named in ["one", "one/*.json"] {
+        let same = sandbox.embermark(&["advise", named, "--show", "tables"]).expect_status(0);
+        assert_eq!(same.stdout, open.stdout, "{named}");
+    }
+    // A result that cannot be read leaves the table of others as it was.
+    sandbox.write("bad.json", "{}");
+    sandbox.write("runs.csv", "mine");
+    let words = ["report", "old.json", "bad.json", "--format", "csv", "-o", "runs.csv"];
+    sandbox.embermark(&words).expect_status(2).expect_stderr(&["bad.json"]);
+    assert_eq!(fs::read_to_string(sandbox.path("runs.csv")).unwrap(), "mine");
+    for words in [&["advise", "none"][..], &["report", "none", "-o", "page.html"]] {
+        sandbox.embermark(words).expect_status(2).expect_stderr(&["no result of embermark found"]);
+    }
     assert!(open.stdout.contains("no engine is ranked") && open.stdout.contains("Best at"));
     sandbox.write("slow.json", slower(result, "sqlite", 100));
     let words = [

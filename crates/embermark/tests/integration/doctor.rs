@@ -39,7 +39,7 @@ fn a_folder_in_memory_disturbs_and_one_that_is_not_there_is_refused() {
     sandbox
         .embermark(&["doctor", "--dir", "/etc/hostname"])
         .expect_status(2)
-        .expect_stderr(&["is not a folder"]);
+        .expect_stderr(&["is not a folder", "--dir"]);
 }
 
 #[test]
@@ -57,7 +57,9 @@ fn a_package_has_completions_manual_pages_and_a_version_that_says_what_is_in_it(
     sandbox
         .embermark(&["man", "nothing"])
         .expect_status(2)
-        .expect_stderr(&["'nothing' is not a command"]);
+        .expect_stderr(&["unknown command 'nothing'", "doctor"]);
+    // A hidden command has no page.
+    sandbox.embermark(&["man", "worker"]).expect_status(2);
     let version = sandbox.embermark(&["--version"]).expect_status(0).stdout;
     assert!(version.contains("engines built in: sqlite, ") && version.contains(" (debug)"));
 }

@@ -187,10 +187,8 @@ fn a_cell_that_was_wrong_is_still_wrong_when_nothing_is_left_to_run() {
 #[test]
 fn what_makes_no_sense_is_said_before_any_device_is_asked() {
     let sandbox = Sandbox::new();
-    sandbox
-        .embermark(&["fleet", "run", "nowhere"])
-        .expect_status(2)
-        .expect_stderr(&["nowhere/plan/plan.toml"]);
+    let nowhere = sandbox.embermark(&["fleet", "run", "nowhere"]).expect_status(2);
+    nowhere.expect_stderr(&["nowhere", "plan/plan.toml", "embermark fleet init"]);
     sandbox.embermark(&["fleet", "report", "nowhere"]).expect_status(2).expect_stderr(&["nowhere"]);
     sandbox
         .embermark(&["fleet", "init", "empty"])

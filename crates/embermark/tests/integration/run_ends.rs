@@ -1,7 +1,7 @@
 //! Ends of runs whose folder, disk or terminal disappears.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use crate::common::{ProgramOutput, Sandbox, is_here, wait_for};
 use embermark_model::Status;
 use embermark_model::result::ResultFile;
 use embermark_skips::{sampled, skipped};
-use nix::pty::openpty;
+use nix::pty::{OpenptyResult, Winsize, openpty};
 use nix::sys::signal::Signal;
 
 #[test]
@@ -36,15 +36,63 @@ fn a_run_whose_folder_is_removed_keeps_what_it_measured_and_says_where() {
     assert_nothing_left(&sandbox);
 }
 
-#[test]
-fn a_run_whose_terminal_is_closed_leaves_result_page_and_tables() {
-    let sandbox = Sandbox::new();
-    let terminal = openpty(None, None).unwrap();
+/// Returns a terminal of 60 columns.
+fn terminal() -> OpenptyResult {
+    let size = Winsize { ws_row: 24, ws_col: 60, ws_xpixel: 0, ws_ypixel: 0 };
+    let terminal = openpty(Some(&size), None).unwrap();
     for side in [&terminal.master, &terminal.slave] {
         // A program that held it open would keep it from being closed.
         // SAFETY: sets a flag of a descriptor that is open.
         unsafe { libc::fcntl(side.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) };
     }
+    terminal
+}
+
+/// Runs a command with a terminal as its standard error. Returns its standard output, and what the
+/// terminal got.
+fn on_terminal(mut command: Command) -> (String, String) {
+    let terminal = terminal();
+    let output = command.stderr(File::from(terminal.slave)).stdout(Stdio::piped()).spawn();
+    drop(command);
+    let output = output.unwrap().wait_with_output().unwrap();
+    let mut shown = Vec::new();
+    // It ends with an error, because the other side is closed.
+    let _ = File::from(terminal.master).read_to_end(&mut shown);
+    (String::from_utf8(output.stdout).unwrap(), String::from_utf8(shown).unwrap())
+}
+
+#[test]
+fn an_output_in_a_file_does_not_depend_on_the_terminal() {
+    let sandbox = Sandbox::new();
+    sandbox.write("result.json", include_bytes!("../../../report/tests/fixtures/schema-1.json"));
+    let plain = sandbox.embermark(&["report", "result.json"]).expect_status(0).stdout;
+    assert_eq!(on_terminal(sandbox.command(&["report", "result.json"])).0, plain);
+    sandbox.write("mine.toml", "x");
+    for (no_color, colours) in [("1", false), ("", true)] {
+        let mut command = sandbox.command(&["run", "mine.toml"]);
+        command.env("NO_COLOR", no_color);
+        let shown = on_terminal(command).1;
+        assert!(shown.contains("not a valid workload file"), "{shown}");
+        assert_eq!(shown.contains('\x1b'), colours, "{shown}");
+    }
+}
+
+#[test]
+fn a_help_that_cannot_be_written_is_an_error() {
+    let sandbox = Sandbox::new();
+    for words in [["run", "--help"], ["workloads", "sensors"]] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let ended = sandbox.command(&words).stdout(full).output().unwrap();
+        ProgramOutput::from(ended)
+            .expect_status(1)
+            .expect_stderr(&["cannot write to standard output"]);
+    }
+}
+
+#[test]
+fn a_run_whose_terminal_is_closed_leaves_result_page_and_tables() {
+    let sandbox = Sandbox::new();
+    let terminal = terminal();
     let end = || Stdio::from(File::from(terminal.slave.try_clone().unwrap()));
     let words = ["run", "sensors", "-e", "memory", "-s", "1k", "--runs", "2", "--trials", "3"];
     let mut command = sandbox.command(&[&words[..], &["--out", "out"]].concat());
@@ -67,6 +115,19 @@ fn an_output_that_cannot_be_written_is_said_before_anything_is_read() {
             sandbox.embermark(&["report", "absent.json", "-f", "csv", "-o", out]).expect_status(2);
         ended.expect_stderr(&["cannot write no/such/folder"]);
     }
+    for words in [
+        ["init", "absent.csv", "-o", "no/such/folder/mine.toml"],
+        ["data", "absent.txt", "-o", "no/such/folder/rows.csv"],
+    ] {
+        let ended = sandbox.embermark(&words).expect_status(2);
+        ended.expect_stderr(&["cannot write no/such/folder"]);
+    }
+    let words = ["fleet", "report", "absent", "-o", "no/such/folder/runs.csv"];
+    sandbox.embermark(&words).expect_status(2).expect_stderr(&["cannot write no/such/folder"]);
+    sandbox
+        .embermark(&["data", "absent.txt", "-o", "rows.json"])
+        .expect_status(2)
+        .expect_stderr(&["rows.json is neither .csv nor .parquet"]);
     let long = "x".repeat(300);
     let words = ["run", "sensors", "-e", "memory", "-s", "100", "--out", &long];
     sandbox.embermark(&words).expect_status(2).expect_stderr(&["--out"]);

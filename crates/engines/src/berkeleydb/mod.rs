@@ -51,7 +51,6 @@ const TXN: ReadBack = (INIT_TXN, &["on"]);
 const SYNCS: ReadBack = ("DB_TXN_NOSYNC", &["off"]);
 const MANUAL: &str = "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_flags.html";
 
-/// The explanation in `docs/engines/berkeleydb.md`.
 const EXPLAINED: &[Explained] = &[Explained {
     how: CostAnomaly::Lag,
     counts: &[Counts::Start],
@@ -102,7 +101,13 @@ const SETTINGS: Settings = Settings {
     },
 };
 
-/// Values that tuning tries.
+const RECOVERABILITY: &str =
+    "https://docs.oracle.com/cd/E17276_01/html/programmer_reference/transapp_reclimit.html";
+const LOG_CONFIG: &str =
+    "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envlog_set_config.html";
+const LOG_FILE: &str =
+    "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_lg_max.html";
+
 const CANDIDATES: &[Candidate] = &[
     // The smallest, which every device writes at once.
     Candidate::new(
@@ -113,40 +118,24 @@ const CANDIDATES: &[Candidate] = &[
     Candidate::new(
         &[(PAGE_SIZE, "1024")],
         "a power cut may tear a page that is larger than what the device writes at once",
-        "https://docs.oracle.com/cd/E17276_01/html/programmer_reference/transapp_reclimit.html",
+        RECOVERABILITY,
     )
     .keeping(Durability::Process),
     Candidate::new(
         &[(PAGE_SIZE, "8192")],
         "a power cut may tear a page that is larger than what the device writes at once",
-        "https://docs.oracle.com/cd/E17276_01/html/programmer_reference/transapp_reclimit.html",
+        RECOVERABILITY,
     )
     .keeping(Durability::Process),
-    Candidate::new(
-        &[("DB_LOG_ZERO", "ON")],
-        "each log file is written twice",
-        "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envlog_set_config.html",
-    ),
-    Candidate::new(
-        &[("DB_LOG_DSYNC", "ON")],
-        "each write of the log is synced",
-        "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envlog_set_config.html",
-    ),
+    Candidate::new(&[("DB_LOG_ZERO", "ON")], "each log file is written twice", LOG_CONFIG),
+    Candidate::new(&[("DB_LOG_DSYNC", "ON")], "each write of the log is synced", LOG_CONFIG),
     Candidate::new(
         &[("set_lg_bsize", "32768")],
         "a large transaction writes its log in parts",
         "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_lg_bsize.html",
     ),
-    Candidate::new(
-        &[("set_lg_max", "1048576")],
-        "more files of the log",
-        "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_lg_max.html",
-    ),
-    Candidate::new(
-        &[("set_lg_max", "67108864")],
-        "the log takes up to 64 MB more",
-        "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_lg_max.html",
-    ),
+    Candidate::new(&[("set_lg_max", "1048576")], "more files of the log", LOG_FILE),
+    Candidate::new(&[("set_lg_max", "67108864")], "the log takes up to 64 MB more", LOG_FILE),
     Candidate::new(
         &[("set_mp_mmapsize", "0")],
         "none that its manual names",
@@ -155,23 +144,14 @@ const CANDIDATES: &[Candidate] = &[
     Candidate::new(
         &[("DB_LOG_AUTO_REMOVE", "OFF")],
         "the log grows until it is removed",
-        "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envlog_set_config.html",
+        LOG_CONFIG,
     ),
-    Candidate::new(
-        &[("DB_TXN_WRITE_NOSYNC", "ON")],
-        "a power cut takes the last commits",
-        "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_flags.html",
-    )
-    .keeping(Durability::Process),
-    Candidate::new(
-        &[("DB_TXN_NOSYNC", "ON")],
-        "a killed program loses the last commits",
-        "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_flags.html",
-    )
-    .keeping(Durability::None),
+    Candidate::new(&[("DB_TXN_WRITE_NOSYNC", "ON")], "a power cut takes the last commits", MANUAL)
+        .keeping(Durability::Process),
+    Candidate::new(&[("DB_TXN_NOSYNC", "ON")], "a killed program loses the last commits", MANUAL)
+        .keeping(Durability::None),
 ];
 
-/// The engine.
 pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     id: ID,
     name: "Berkeley DB",

@@ -68,7 +68,6 @@ fn configure(options: &OpenOptions) -> Result<()> {
     written.map_err(|error| EngineError::file(ID, "write", file, error))
 }
 
-/// Returns a line of DB_CONFIG.
 pub(super) fn line(name: &str, value: &str) -> String {
     let on = if is_on(value) { "on" } else { "off" };
     match name {
@@ -224,7 +223,6 @@ impl KvStore for BtreeStore {
     }
 }
 
-/// The operations in a scope.
 struct Scoped<'a> {
     tables: &'a [Tree],
     env: &'a Env,

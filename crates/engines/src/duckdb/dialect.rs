@@ -3,7 +3,6 @@
 use super::plan::EXPLAIN;
 use crate::sql::{Dialect, Explain, SqlType};
 
-/// The dialect.
 pub(super) struct DuckDialect;
 
 impl Dialect for DuckDialect {

@@ -11,13 +11,12 @@ use crate::{EngineError, Result};
 use embermark_libraries::duckdb::api::{Api, Owned, SELECT, SUCCESS, TypeId, types};
 use embermark_libraries::duckdb::connection::{Connection, QueryResult, terminated, text};
 
-/// A prepared statement.
 pub(super) struct Prepared {
     statement: Owned,
     parameters: Box<[Parameter]>,
     /// Columns of the current chunk. They are kept here so that a query allocates none.
     columns: RefCell<Vec<Column>>,
-    sql: Box<str>,
+    pub(super) sql: Box<str>,
     /// Number of data changes before it was prepared.
     changes: u64,
     connection: Rc<Connection>,
@@ -73,16 +72,10 @@ impl Prepared {
         Ok(Self { statement, parameters, columns, sql: sql.into(), changes, connection })
     }
 
-    /// Returns whether it is a query.
     pub(super) fn is_select(&self) -> bool {
         // SAFETY: the statement is alive.
         let of = unsafe { (self.connection.api.prepared_statement_type)(self.statement.raw) };
         of == SELECT
-    }
-
-    /// Returns its text.
-    pub(super) const fn sql(&self) -> &str {
-        &self.sql
     }
 
     /// Returns whether its plan can depend on data that has changed since it was prepared.

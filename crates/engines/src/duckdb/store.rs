@@ -8,7 +8,6 @@ use super::tier::{Log, tiers};
 use super::{
     BLOCK_SIZE, DatabaseConfig, FILE, NAME, appender, memory_limit, quoted, read_back, untrusted,
 };
-use crate::clients::SendHandle;
 use crate::log_files::log_files;
 use crate::sql::{Access, CsvFile, Dialect, Param, QueryKind, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
@@ -34,7 +33,6 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Returns the store of a connection.
     pub(super) fn store(connection: Rc<Connection>, config: DatabaseConfig) -> Result<Store> {
         let prepare = |sql| Prepared::new(&connection, sql, 0);
         let [begin, commit, rollback] =
@@ -92,7 +90,7 @@ impl Driver for Session {
             return statement.run(params).map_err(conflict);
         };
         if statement.is_stale(self.changes) {
-            let prepared = Prepared::new(&self.connection, statement.sql(), self.changes);
+            let prepared = Prepared::new(&self.connection, &statement.sql, self.changes);
             *statement = prepared.map_err(Stopped::Engine)?;
         }
         statement.query(params, visit).map(|()| 0)
@@ -232,10 +230,11 @@ impl Driver for Session {
     /// (<https://duckdb.org/docs/stable/connect/concurrency>).
     fn open_client(&mut self) -> Result<ClientOpener> {
         let config = self.config.clone();
-        // SAFETY: a separate connection, which only the other thread will use.
-        let connection = unsafe { SendHandle::new(self.connection.open_another()?) };
+        let connection = SendConnection(self.connection.open_another()?);
         Ok(ClientOpener::new(move || {
-            let connection = connection.take();
+            // A closure that takes only the field would not be `Send`.
+            let sent = connection;
+            let connection = sent.0;
             if config.log == Log::None {
                 // It is attached explicitly, so connections do not begin in it.
                 connection.batch("USE embermark")?;
@@ -251,6 +250,12 @@ impl Driver for Session {
         Ok(())
     }
 }
+
+/// A connection that moves to another thread.
+struct SendConnection(Connection);
+
+// SAFETY: a separate connection, which only the other thread will use.
+unsafe impl Send for SendConnection {}
 
 /// Returns [`Stopped::Conflict`] if a change was rolled back because of another client's change.
 /// The manual asks the client to repeat it (<https://duckdb.org/docs/stable/connect/concurrency>,

@@ -24,7 +24,6 @@ unsafe impl Send for Api {}
 // SAFETY: as above.
 unsafe impl Sync for Api {}
 
-/// The functions of its family.
 pub(super) enum Functions {
     KeyValue(KeyValue),
     Sql(Box<Sql>),
@@ -103,8 +102,6 @@ fn missing(name: &'static str) -> impl FnOnce() -> String {
 }
 
 impl KeyValue {
-    /// # Errors
-    /// Fails when a required function is missing.
     pub fn new(of: abi::KeyValue) -> Result<Self, String> {
         Ok(Self {
             transactions: Transactions::new(of.begin, of.commit, of.undo)?,
@@ -118,8 +115,6 @@ impl KeyValue {
 }
 
 impl Sql {
-    /// # Errors
-    /// Fails when a required function is missing.
     pub fn new(of: abi::Sql, dialect: LibraryDialect) -> Result<Self, String> {
         Ok(Self {
             dialect,
@@ -138,9 +133,6 @@ impl Sql {
 
 impl Api {
     /// Creates it from a library's struct.
-    ///
-    /// # Errors
-    /// Fails when a required function is missing.
     pub fn new(engine: abi::Engine, functions: Functions) -> Result<Self, String> {
         let is = |flag: u32| engine.flags & flag != 0;
         Ok(Self {

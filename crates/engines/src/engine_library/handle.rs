@@ -18,12 +18,12 @@ pub(super) use statements::Prepared;
 /// A client with the functions of its family, closed when dropped.
 pub(super) struct Handle<F: 'static> {
     api: &'static Api,
-    functions: &'static F,
+    pub functions: &'static F,
     /// The engine's id, for errors.
-    id: &'static str,
+    pub id: &'static str,
     raw: *mut abi::Client,
-    /// Whether the last failure was because of another client.
-    refused: bool,
+    /// Whether the last failure was because of another client, so that the call can be repeated.
+    pub refused: bool,
 }
 
 // SAFETY: as the header requires: a client is used by one thread at a time, and `open_client`
@@ -39,7 +39,6 @@ impl<F: AsRef<Transactions>> Handle<F> {
         self.call(true, "begin a transaction", |raw| unsafe { begin(raw, scope) })
     }
 
-    /// Commits it.
     #[inline]
     pub fn commit(&mut self) -> Result<()> {
         let commit = self.functions.as_ref().commit;
@@ -47,7 +46,6 @@ impl<F: AsRef<Transactions>> Handle<F> {
         self.call(false, "commit", |raw| unsafe { commit(raw) })
     }
 
-    /// Rolls it back.
     pub fn undo(&mut self) -> Result<()> {
         let undo = self.functions.as_ref().undo;
         // SAFETY: open, and in a scope that embermark has not ended.
@@ -56,7 +54,6 @@ impl<F: AsRef<Transactions>> Handle<F> {
 }
 
 impl<F> Handle<F> {
-    /// Opens a database.
     pub fn open(
         api: &'static Api,
         functions: &'static F,
@@ -110,22 +107,6 @@ impl<F> Handle<F> {
         }
     }
 
-    /// Returns the engine's id.
-    pub const fn id(&self) -> &'static str {
-        self.id
-    }
-
-    /// Returns the functions of its family.
-    pub const fn functions(&self) -> &'static F {
-        self.functions
-    }
-
-    /// Returns whether the last failure was because of another client, so that the call can be
-    /// repeated.
-    pub const fn was_refused(&self) -> bool {
-        self.refused
-    }
-
     /// Returns the error of a failed call.
     #[cold]
     fn failed(&mut self, status: i32, doing: &str) -> EngineError {
@@ -150,7 +131,6 @@ impl<F> Handle<F> {
         done.map_err(|status| self.failed(status, doing))
     }
 
-    /// Reads the settings back.
     pub fn settings(&mut self) -> Result<Vec<(String, String)>> {
         let mut settings: Vec<(String, String)> = Vec::new();
         if let Some(settings_of) = self.api.raw.settings_of {
@@ -171,7 +151,6 @@ impl<F> Handle<F> {
         self.call(false, "do its maintenance", |raw| unsafe { maintain(raw) })
     }
 
-    /// Returns the bytes of its log.
     pub fn log_bytes(&mut self) -> Result<u64> {
         let lacks = || {
             EngineError::unsupported(self.id, "the size of a log: its library does not report it")
@@ -193,7 +172,6 @@ impl<F> Handle<F> {
         self.call(false, "leave a log to recover", |raw| unsafe { crash(raw) })
     }
 
-    /// Suspends its automatic checkpoints.
     pub fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
         let lacks = || EngineError::unsupported(self.id, "keeping every change in a log");
         let suspend = self.api.raw.suspend_checkpoints.ok_or_else(lacks)?;
@@ -201,7 +179,6 @@ impl<F> Handle<F> {
         self.call(false, "suspend its checkpoints", |raw| unsafe { suspend(raw, bytes) })
     }
 
-    /// Runs its check.
     pub fn check(&mut self, name: &'static str) -> Result<Checked> {
         let lacks =
             || EngineError::unsupported(self.id, "a check: its library has no function for it");
@@ -214,7 +191,6 @@ impl<F> Handle<F> {
         Ok(checked)
     }
 
-    /// Closes the client.
     pub fn close(self) -> Result<()> {
         let closed = ManuallyDrop::new(self);
         // SAFETY: open, and not used again.

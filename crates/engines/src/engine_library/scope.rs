@@ -8,7 +8,8 @@ use smallvec::SmallVec;
 use super::api::KeyValue;
 use super::handle::Handle;
 use crate::kv::{BlindWrites, Change, Operations, Range, Table, Visit, VisitPut};
-use crate::{EngineError, Result};
+use crate::prefixed::{MAX_TABLES, NAMES, prefixed_key, prefixed_range};
+use crate::{EngineError, Result, Scope};
 
 /// Tables for a library without tables. Each table has a prefix byte of the keys. Their names are
 /// in the table [`NAMES`].
@@ -19,13 +20,7 @@ pub(super) struct PrefixedTables {
     keys: [Vec<u8>; 2],
 }
 
-/// Table with the name of each table as a key and its number as the value.
-pub(super) const NAMES: Table = Table(0);
-/// Highest table number. The keys of a table end at the next prefix byte, so 255 is not usable.
-const MAX_TABLES: usize = 254;
-
 impl PrefixedTables {
-    /// Reads the tables of a database.
     pub fn read(handle: &mut Handle<KeyValue>) -> Result<Self> {
         let (mut names, mut keys) = (vec![(0, Vec::new())], Default::default());
         let range = prefixed_range(&mut keys, NAMES, Range::default());
@@ -37,7 +32,6 @@ impl PrefixedTables {
         Ok(Self { names: names.into_iter().map(|(_, name)| name).collect(), keys })
     }
 
-    /// Returns the number of a new table.
     pub fn next(&self, engine: &'static str) -> Result<Table> {
         match self.names.len() {
             number @ ..=MAX_TABLES => Ok(Table(number)),
@@ -46,48 +40,10 @@ impl PrefixedTables {
     }
 }
 
-/// Returns a table's prefix byte and a key, written to `into`.
-pub(super) fn prefixed_key<'a>(
-    into: &'a mut Vec<u8>,
-    Table(number): Table,
-    key: &[u8],
-) -> &'a [u8] {
-    into.clear();
-    into.push(number as u8);
-    into.extend_from_slice(key);
-    into
-}
-
-/// Returns a range of a table's keys as a range of all keys.
-fn prefixed_range<'a>(
-    [from, to]: &'a mut [Vec<u8>; 2],
-    table: Table,
-    range: Range<'_>,
-) -> Range<'a> {
-    let from = prefixed_key(from, table, range.from.unwrap_or_default());
-    let to = match range.to {
-        Some(end) => prefixed_key(to, table, end),
-        None => prefixed_key(to, Table(table.0 + 1), &[]),
-    };
-    Range { from: Some(from), to: Some(to), direction: range.direction }
-}
-
-/// Kind of a scope.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
-    /// Read-only.
-    Snapshot,
-    /// One transaction.
-    Batch,
-    /// Each operation is its own transaction, and is repeated if it is refused.
-    PerOperation,
-}
-
-/// The operations of the library.
 pub(super) struct Scoped<'a> {
     pub handle: &'a mut Handle<KeyValue>,
     pub prefixed: Option<&'a mut PrefixedTables>,
-    pub access: Access,
+    pub scope: Scope,
     /// Whether a deletion does not report if the key existed.
     pub blind_delete: bool,
 }
@@ -103,14 +59,15 @@ macro_rules! table_and_key {
 }
 
 impl Scoped<'_> {
+    /// Returns whether an operation that is refused is repeated, as its own transaction.
     const fn retries(&self) -> bool {
-        matches!(self.access, Access::PerOperation)
+        matches!(self.scope, Scope::PerOperation)
     }
 
     fn require_writable(&self) -> Result<()> {
-        match self.access {
-            Access::Snapshot => Err(EngineError::read_only(self.handle.id())),
-            Access::Batch | Access::PerOperation => Ok(()),
+        match self.scope {
+            Scope::Snapshot => Err(EngineError::read_only(self.handle.id)),
+            Scope::Batch | Scope::PerOperation => Ok(()),
         }
     }
 
@@ -185,7 +142,6 @@ impl Operations for Scoped<'_> {
 /// A batch whose reads do not see its changes. It records its puts until an overlay takes them.
 pub(super) struct BlindBatch<'a> {
     pub scoped: Scoped<'a>,
-    /// The puts in order.
     pub puts: &'a mut Puts,
     /// Whether an overlay has taken the puts.
     pub taken: Cell<bool>,
@@ -197,7 +153,6 @@ pub(super) struct BlindBatch<'a> {
 pub(super) struct Puts(Vec<u8>);
 
 impl Puts {
-    /// Removes all puts.
     pub fn clear(&mut self) {
         self.0.clear();
     }
@@ -210,7 +165,6 @@ impl Puts {
         self.0.extend_from_slice(value);
     }
 
-    /// Calls `see` for each put.
     fn for_each(&self, see: &mut VisitPut<'_>) {
         let mut rest = &*self.0;
         let number = |bytes: &[u8]| usize::from_ne_bytes(bytes.try_into().unwrap_or_default());

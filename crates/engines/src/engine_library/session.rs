@@ -11,9 +11,8 @@ use crate::sql_driver::value_errors::check_width;
 use crate::sql_driver::{Connected, Driver, Stopped};
 use crate::{Checked, ClientOpener, Join, OpenOptions, Result, Store};
 
-/// A client.
 pub(super) struct Session {
-    handle: Handle<Sql>,
+    pub handle: Handle<Sql>,
     about: &'static EngineDescription,
 }
 
@@ -29,12 +28,6 @@ impl Session {
         Ok(Self { handle: Handle::open(api, functions, id, options)?, about })
     }
 
-    /// Reads the settings back.
-    pub fn settings(&mut self) -> Result<Vec<(String, String)>> {
-        self.handle.settings()
-    }
-
-    /// Returns the store for it.
     pub fn store(self) -> Store {
         Store::Sql(Connected::new(self))
     }
@@ -57,15 +50,15 @@ impl Driver for Session {
     type Prepared = Prepared;
 
     fn name(&self) -> &'static str {
-        self.handle.id()
+        self.handle.id
     }
 
     fn bulk_sorted(&self) -> bool {
-        self.handle.functions().raw.wants & abi::BULK_SORTED != 0
+        self.handle.functions.raw.wants & abi::BULK_SORTED != 0
     }
 
     fn dialect(&self) -> &'static dyn Dialect {
-        &self.handle.functions().dialect
+        &self.handle.functions.dialect
     }
 
     fn batch(&mut self, sql: &str) -> Result<()> {
@@ -84,7 +77,7 @@ impl Driver for Session {
         visit: Option<&mut Visit<'_>>,
     ) -> std::result::Result<u64, Stopped> {
         let Some(visit) = visit else { return self.handle.execute(statement, params) };
-        let id = self.handle.id();
+        let id = self.handle.id;
         self.handle.query(statement, params, |values| visit(&Row { id, values })).map(|()| 0)
     }
 
@@ -104,7 +97,7 @@ impl Driver for Session {
     }
 
     fn load(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
-        match self.handle.functions().raw.bulk {
+        match self.handle.functions.raw.bulk {
             Some(bulk) => self.handle.load(bulk, table, rows),
             None => self.insert(table, rows),
         }

@@ -8,17 +8,17 @@ use embermark_abi as abi;
 use super::api::{Api, KeyValue};
 use super::description::EngineDescription;
 use super::handle::Handle;
-use super::scope::{Access, BlindBatch, NAMES, PrefixedTables, Puts, Scoped, prefixed_key};
+use super::scope::{BlindBatch, PrefixedTables, Puts, Scoped};
 use crate::clients::retry_if;
 use crate::kv::{Change, KvStore, Operations, Overlay, Pairs, Range, Table, TableDef, Visit, Work};
+use crate::prefixed::{NAMES, prefixed_key};
 use crate::{Checked, ClientOpener, Join, Lifecycle, OpenOptions, Result, Scope};
 
 /// Number of keys deleted per transaction when a table is cleared.
 const CLEAR_BATCH: usize = 10_000;
 
-/// A client.
 pub(super) struct Client {
-    handle: Handle<KeyValue>,
+    pub handle: Handle<KeyValue>,
     /// Tables by prefix, if the library has no tables.
     prefixed: Option<PrefixedTables>,
     puts: Puts,
@@ -27,7 +27,6 @@ pub(super) struct Client {
     facts: Facts,
 }
 
-/// Properties of its engine.
 #[derive(Clone, Copy)]
 struct Facts {
     autocommit: bool,
@@ -62,25 +61,23 @@ impl Client {
         Ok(Self { handle, prefixed, puts: Puts::default(), value: Vec::new(), facts })
     }
 
-    /// Reads the settings back.
-    pub fn settings(&mut self) -> Result<Vec<(String, String)>> {
-        self.handle.settings()
+    fn scoped(&mut self, scope: Scope) -> Scoped<'_> {
+        self.parts(scope).0
     }
 
-    fn scoped(&mut self, access: Access) -> Scoped<'_> {
-        self.parts(access).0
-    }
-
-    /// Returns the operations, the recorded puts, and the buffer of the value returned last.
-    fn parts(&mut self, access: Access) -> (Scoped<'_>, &mut Puts, &mut Vec<u8>) {
-        let Self { handle, prefixed, puts, value, facts } = self;
+    /// Returns the operations and the recorded puts.
+    fn parts(&mut self, scope: Scope) -> (Scoped<'_>, &mut Puts) {
+        let Self { handle, prefixed, puts, facts, .. } = self;
         let (prefixed, blind_delete) = (prefixed.as_mut(), facts.blind_delete);
-        (Scoped { handle, prefixed, access, blind_delete }, puts, value)
+        (Scoped { handle, prefixed, scope, blind_delete }, puts)
     }
 
-    /// Runs `work` in a scope, then commits. Rolls back after an error.
-    fn within<T>(&mut self, scope: u32, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.handle.begin(scope)?;
+    /// Runs `work` in a snapshot or a batch, then commits. Rolls back after an error.
+    fn within<T>(&mut self, scope: Scope, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.handle.begin(match scope {
+            Scope::Snapshot => abi::SNAPSHOT,
+            Scope::Batch | Scope::PerOperation => abi::BATCH,
+        })?;
         match work(self) {
             Ok(done) => self.handle.commit().map(|()| done),
             Err(error) => {
@@ -91,16 +88,25 @@ impl Client {
         }
     }
 
+    /// Runs `work` with the operations of a snapshot or a batch.
+    fn operate<T>(
+        &mut self,
+        scope: Scope,
+        work: impl FnOnce(&mut Scoped<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.within(scope, |client| work(&mut client.scoped(scope)))
+    }
+
     /// Runs an operation in its own transaction. Repeats it if the library refuses it because of
     /// another client.
     fn in_own_transaction<T>(
         &mut self,
-        scope: u32,
-        mut operation: impl FnMut(&mut Self) -> Result<T>,
+        scope: Scope,
+        mut operation: impl FnMut(&mut Scoped<'_>) -> Result<T>,
     ) -> Result<T> {
         let once = || {
-            let done = self.within(scope, &mut operation);
-            done.map_err(|error| (self.handle.was_refused(), error))
+            let done = self.operate(scope, &mut operation);
+            done.map_err(|error| (self.handle.refused, error))
         };
         retry_if(|(refused, _)| *refused, once).map_err(|(_, error)| error)
     }
@@ -146,19 +152,15 @@ impl KvStore for Client {
         if let Some(number) = self.handle.table(def.name, def.key_length) {
             return number.map(|number| Table(number as usize));
         }
-        let (name, id) = (def.name.as_bytes(), self.handle.id());
+        let (name, id) = (def.name.as_bytes(), self.handle.id);
         let Some(prefixed) = &self.prefixed else { return Ok(NAMES) };
         if let Some(known) = prefixed.names.iter().position(|known| known == name) {
             return Ok(Table(known));
         }
         let table = prefixed.next(id)?;
-        self.in_own_transaction(abi::BATCH, |client| {
-            client.handle.put(
-                false,
-                0,
-                prefixed_key(&mut Vec::new(), NAMES, name),
-                &[table.0 as u8],
-            )
+        self.in_own_transaction(Scope::Batch, |batch| {
+            let key = &mut Vec::new();
+            batch.handle.put(false, 0, prefixed_key(key, NAMES, name), &[table.0 as u8])
         })?;
         self.prefixed.iter_mut().for_each(|prefixed| prefixed.names.push(name.to_vec()));
         Ok(table)
@@ -173,8 +175,8 @@ impl KvStore for Client {
         }
         loop {
             let mut keys: Vec<Vec<u8>> = Vec::new();
-            self.within(abi::SNAPSHOT, |client| {
-                client.scoped(Access::Snapshot).scan(table, Range::default(), &mut |key, _| {
+            self.operate(Scope::Snapshot, |snapshot| {
+                snapshot.scan(table, Range::default(), &mut |key, _| {
                     keys.push(key.to_vec());
                     if keys.len() < CLEAR_BATCH {
                         ControlFlow::Continue(())
@@ -186,8 +188,7 @@ impl KvStore for Client {
             if keys.is_empty() {
                 return self.handle.maintain();
             }
-            self.within(abi::BATCH, |client| {
-                let mut batch = client.scoped(Access::Batch);
+            self.operate(Scope::Batch, |batch| {
                 keys.iter().try_for_each(|key| batch.remove(table, key))
             })?;
         }
@@ -200,8 +201,8 @@ impl KvStore for Client {
         {
             return done;
         }
-        self.within(abi::BATCH, |client| {
-            let (mut batch, mut rows) = (client.scoped(Access::Batch), 0);
+        self.operate(Scope::Batch, |batch| {
+            let mut rows = 0;
             while let Some((key, value)) = pairs.next() {
                 batch.put(table, key, value)?;
                 rows += 1;
@@ -212,18 +213,12 @@ impl KvStore for Client {
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         match scope {
-            Scope::PerOperation if self.facts.autocommit => {
-                work(&mut self.scoped(Access::PerOperation))
-            }
+            Scope::PerOperation if self.facts.autocommit => work(&mut self.scoped(scope)),
             Scope::PerOperation => work(&mut Each(self)),
-            Scope::Snapshot => {
-                self.within(abi::SNAPSHOT, |client| work(&mut client.scoped(Access::Snapshot)))
-            }
-            Scope::Batch if self.facts.reads_batch => {
-                self.within(abi::BATCH, |client| work(&mut client.scoped(Access::Batch)))
-            }
-            Scope::Batch => self.within(abi::BATCH, |client| {
-                let (scoped, puts, _) = client.parts(Access::Batch);
+            Scope::Snapshot => self.operate(scope, |snapshot| work(snapshot)),
+            Scope::Batch if self.facts.reads_batch => self.operate(scope, |batch| work(batch)),
+            Scope::Batch => self.within(scope, |client| {
+                let (scoped, puts) = client.parts(scope);
                 puts.clear();
                 work(&mut Overlay::new(scope, BlindBatch { scoped, puts, taken: Cell::new(false) }))
             }),
@@ -237,50 +232,39 @@ struct Each<'a>(&'a mut Client);
 impl Operations for Each<'_> {
     /// Returns a copy, because the snapshot ends before the value is used.
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        let found = self.0.in_own_transaction(abi::SNAPSHOT, |client| {
-            let (mut scoped, _, value) = client.parts(Access::Snapshot);
-            let Some(found) = scoped.get(table, key)? else { return Ok(false) };
+        let mut value = std::mem::take(&mut self.0.value);
+        let found = self.0.in_own_transaction(Scope::Snapshot, |snapshot| {
+            let Some(found) = snapshot.get(table, key)? else { return Ok(false) };
             value.clear();
             value.extend_from_slice(found);
             Ok(true)
-        })?;
-        Ok(found.then_some(&self.0.value))
+        });
+        self.0.value = value;
+        Ok(found?.then_some(&self.0.value))
     }
 
     /// Never repeated, because some pairs may have been visited.
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        self.0.within(abi::SNAPSHOT, |client| {
-            client.scoped(Access::Snapshot).scan(table, range, visit)
-        })
+        self.0.operate(Scope::Snapshot, |snapshot| snapshot.scan(table, range, visit))
     }
 
     fn count(&mut self, table: Table) -> Result<Option<u64>> {
-        self.0.in_own_transaction(abi::SNAPSHOT, |client| {
-            client.scoped(Access::Snapshot).count(table)
-        })
+        self.0.in_own_transaction(Scope::Snapshot, |snapshot| snapshot.count(table))
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
-        self.0.in_own_transaction(abi::BATCH, |client| {
-            client.scoped(Access::Batch).put(table, key, value)
-        })
+        self.0.in_own_transaction(Scope::Batch, |batch| batch.put(table, key, value))
     }
 
     fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
-        self.0.in_own_transaction(abi::BATCH, |client| {
-            client.scoped(Access::Batch).modify(table, key, change)
-        })
+        self.0.in_own_transaction(Scope::Batch, |batch| batch.modify(table, key, change))
     }
 
     fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
-        self.0.in_own_transaction(abi::BATCH, |client| {
-            client.scoped(Access::Batch).delete(table, key)
-        })
+        self.0.in_own_transaction(Scope::Batch, |batch| batch.delete(table, key))
     }
 
     fn remove(&mut self, table: Table, key: &[u8]) -> Result<()> {
-        self.0.in_own_transaction(abi::BATCH, |client| {
-            client.scoped(Access::Batch).remove(table, key)
-        })
+        self.0.in_own_transaction(Scope::Batch, |batch| batch.remove(table, key))
     }
 }

@@ -17,8 +17,6 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// # Errors
-    /// Fails when a name has a NUL.
     pub fn new(table: &TableDef) -> Result<Self, NulError> {
         let names = table.columns.iter().map(|(name, ..)| CString::new(*name));
         let names = names.collect::<Result<Vec<_>, _>>()?;

@@ -18,7 +18,7 @@ pub(super) fn store(
     transaction: Transaction,
     value: &[u8],
 ) -> FbResult<Quad> {
-    let (status, attachment) = (connection.status(), connection.attachment()?);
+    let (status, attachment) = (connection.status, connection.attachment()?);
     let mut id = Quad::default();
     // SAFETY: attachment and transaction are alive, and the number is written to at once.
     let blob = connection.check_object(unsafe {
@@ -40,7 +40,7 @@ pub(super) fn read(
     mut id: Quad,
     into: &mut Vec<u8>,
 ) -> FbResult<()> {
-    let (status, attachment) = (connection.status(), connection.attachment()?);
+    let (status, attachment) = (connection.status, connection.attachment()?);
     // SAFETY: attachment and transaction are alive.
     let blob = connection.check_object(unsafe {
         attachment.open_blob(status, transaction, &raw mut id, 0, ptr::null())
@@ -69,7 +69,7 @@ pub(super) fn read(
 fn close(connection: &Connection, blob: api::Blob, done: FbResult<()>) -> FbResult<()> {
     // SAFETY: it is not used again. If it could not be closed, this must release it.
     let closed = unsafe {
-        blob.close(connection.status());
+        blob.close(connection.status);
         connection.check_status(()).inspect_err(|_| {
             blob.release();
         })

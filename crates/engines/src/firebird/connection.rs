@@ -22,7 +22,8 @@ use crate::{EngineError, Result};
 /// A connection. Statements hold a reference to it, so it outlives them.
 pub(super) struct Connection {
     library: &'static FbLib,
-    status: api::Status,
+    /// Passed to calls.
+    pub status: api::Status,
     /// `None` once it was closed.
     attachment: Cell<Option<api::Attachment>>,
     /// The open transaction, if there is one.
@@ -125,11 +126,6 @@ impl Connection {
                 attachment.release();
             })
         }
-    }
-
-    /// Returns the status that calls are given.
-    pub fn status(&self) -> api::Status {
-        self.status
     }
 
     pub fn attachment(&self) -> FbResult<api::Attachment> {

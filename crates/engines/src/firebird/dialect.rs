@@ -27,7 +27,6 @@ const LONGEST_SIZED: usize = 8191;
 /// Bytes of a text in an index: `VARCHAR(255)`.
 pub(super) const INDEXED: usize = 255;
 
-/// The dialect.
 pub(super) struct FirebirdSql;
 
 impl Dialect for FirebirdSql {

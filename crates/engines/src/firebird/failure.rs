@@ -1,7 +1,6 @@
 //! Errors of Firebird.
 
 use std::ffi::c_char;
-use std::fmt;
 
 use super::api::{self, Util, argument};
 
@@ -19,8 +18,8 @@ const STILL_OPEN: isize = 335_545_107;
 /// Maximum number of bytes of a message.
 const MAX_MESSAGE: usize = 4096;
 
-/// An error of Firebird.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub(super) struct Failure {
     codes: Vec<isize>,
     message: String,
@@ -87,11 +86,5 @@ unsafe fn codes(mut at: *const isize) -> Vec<isize> {
         }
         // SAFETY: as above.
         at = unsafe { at.add(if kind == argument::COUNTED_TEXT { 3 } else { 2 }) };
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
     }
 }

@@ -8,10 +8,8 @@ use super::NAME;
 use super::api::{Api, Master, Provider, Util};
 use crate::library::{Loaded, Search};
 
-/// Environment variable with its folder.
 pub(super) const VARIABLE: &str = "FIREBIRD_LIB_DIR";
 
-/// The library.
 pub(super) static LIBRARY: Loaded<FbLib> = Loaded::new(
     NAME,
     crate::deps::install_hint(
@@ -23,7 +21,6 @@ pub(super) static LIBRARY: Loaded<FbLib> = Loaded::new(
     load,
 );
 
-/// The loaded library.
 pub(super) struct FbLib {
     pub api: Api,
     master: Master,

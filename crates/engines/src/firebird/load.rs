@@ -81,7 +81,7 @@ impl<'a> Batch<'a> {
         let memory = vec![0; (capacity * message.stride).div_ceil(size_of::<u64>())];
         // SAFETY: the statement is alive, and the description lives as long as the batch.
         let batch = unsafe {
-            statement.create_batch(connection.status(), message.metadata(), 0, std::ptr::null())
+            statement.create_batch(connection.status, message.metadata(), 0, std::ptr::null())
         };
         let batch = Some(connection.check_object(batch)?);
         Ok(Self { connection, batch, message, memory, rows: 0, capacity })
@@ -108,7 +108,7 @@ impl<'a> Batch<'a> {
 
     /// Stores the rows added so far.
     fn send(&mut self) -> FbResult<()> {
-        let (rows, status) = (std::mem::take(&mut self.rows), self.connection.status());
+        let (rows, status) = (std::mem::take(&mut self.rows), self.connection.status);
         let Some(batch) = self.batch.filter(|_| rows > 0) else { return Ok(()) };
         let transaction = self.connection.transaction(kind::DEFINE)?;
         // SAFETY: batch and transaction are alive, and that many rows are in memory.
@@ -139,7 +139,7 @@ impl<'a> Batch<'a> {
         let Some(batch) = self.batch.take() else { return Ok(()) };
         // SAFETY: it is not used again. If it could not be closed, this must release it.
         unsafe {
-            batch.close(self.connection.status());
+            batch.close(self.connection.status);
             self.connection.check_status(()).inspect_err(|_| {
                 batch.release();
             })

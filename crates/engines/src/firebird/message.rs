@@ -55,7 +55,7 @@ impl Message {
     pub fn new(connection: &Connection, metadata: api::Metadata) -> FbResult<Self> {
         let mut message =
             Self { metadata, fields: Vec::new(), memory: Vec::new(), length: 0, stride: 0 };
-        let status = connection.status();
+        let status = connection.status;
         // SAFETY: the description is alive; names are copied before it is released.
         unsafe {
             let count = metadata.count(status);
@@ -85,7 +85,7 @@ impl Message {
 
     /// Returns a message with other types, where they are given, and without values.
     pub fn shaped(&self, connection: &Connection, shapes: &[Option<Shape>]) -> FbResult<Self> {
-        let status = connection.status();
+        let status = connection.status;
         // SAFETY: the description is alive.
         let builder = connection.check_object(unsafe { self.metadata.builder(status) })?;
         for (position, shape) in (0..).zip(shapes) {

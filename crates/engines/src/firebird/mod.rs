@@ -33,13 +33,11 @@ use settings::SETTINGS;
 use store::Session;
 use tier::TIERS;
 
-/// Name of the engine in errors.
 const NAME: &str = "firebird";
 
 /// Name of the database's file in its folder.
 const FILE: &str = "embermark.fdb";
 
-/// The explanation of opening in `docs/engines/firebird.md`.
 const EXPLAINED: &[Explained] = &[Explained {
     how: CostAnomaly::Lag,
     counts: &[Counts::Start],
@@ -49,7 +47,6 @@ const EXPLAINED: &[Explained] = &[Explained {
     section: "docs/engines/firebird.md#what-measurements-show",
 }];
 
-/// The engine.
 pub(crate) struct Firebird;
 
 impl Engine for Firebird {
@@ -99,7 +96,6 @@ impl Engine for Firebird {
     }
 }
 
-/// Returns an error of Firebird, with what failed.
 #[cold]
 fn failed(doing: impl Into<String>, failure: &Failure) -> EngineError {
     EngineError::failed(NAME, doing, failure)

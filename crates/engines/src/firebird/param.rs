@@ -62,7 +62,6 @@ const fn double() -> Shape {
     Shape { sql_type: types::DOUBLE, length: 8, character_set: NONE }
 }
 
-/// Returns whether a value fits a field.
 #[inline]
 fn fits(field: &Field, param: Param<'_>) -> bool {
     match (field.sql_type, param) {

@@ -10,7 +10,6 @@ use crate::sql_driver::times::{self, Form};
 use crate::sql_driver::value_errors::{no_column, not_wanted};
 use crate::{EngineError, Result};
 
-/// The row fetched last.
 pub(super) struct Row<'a> {
     pub fields: &'a [Field],
     pub message: &'a [u8],
@@ -200,7 +199,6 @@ impl ResultRow for Row<'_> {
     }
 }
 
-/// Returns a type's SQL name.
 const fn name_of(of: u32) -> &'static str {
     match of {
         types::SHORT => "SMALLINT",

@@ -38,7 +38,6 @@ const CREATE_DATABASE: &str = "https://www.firebirdsql.org/file/documentation/ht
 const GFIX: &str =
     "https://www.firebirdsql.org/file/documentation/html/en/firebirddocs/gfix/firebird-gfix.html";
 
-/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[("page_size", "4096")], "more pages for a row", CREATE_DATABASE),
     Candidate::new(&[("page_size", "16384")], "a change of a row writes more", CREATE_DATABASE),

@@ -21,7 +21,6 @@ use crate::sql_driver::Stopped;
 pub(super) struct Handle(Cell<Option<api::Statement>>);
 
 impl Handle {
-    /// Releases it.
     pub fn release(&self, connection: &Connection) {
         if let Some(statement) = self.0.take() {
             connection.free(statement);
@@ -52,7 +51,7 @@ impl Prepared {
         let statement = connection.prepare(sql)?;
         let handle = Rc::new(Handle(Cell::new(Some(statement))));
         connection.register(&handle);
-        let status = connection.status();
+        let status = connection.status;
         // SAFETY: the statement is alive.
         let (statement_kind, input, output) = unsafe {
             let statement_kind = connection.check_status(statement.kind(status))?;
@@ -104,7 +103,7 @@ impl Prepared {
         let (statement, _) = self.input()?;
         // SAFETY: the statement is alive, and so is its plan, a terminated text or null.
         let plan = unsafe {
-            let plan = self.connection.check_status(statement.plan(self.connection.status(), 1))?;
+            let plan = self.connection.check_status(statement.plan(self.connection.status, 1))?;
             (!plan.is_null()).then(|| CStr::from_ptr(plan).to_string_lossy())
         };
         Ok(plan.as_deref().unwrap_or_default().trim().to_owned())
@@ -136,7 +135,7 @@ impl Prepared {
         if matches!(self.kind, kind::SELECT | kind::SELECT_FOR_UPDATE) {
             return self.query(statement, transaction, visit).map(|()| 0);
         }
-        let status = self.connection.status();
+        let status = self.connection.status;
         let (input, output) = (self.input.metadata(), self.output.metadata());
         let (values, row) = (self.input.raw(), self.output.raw());
         let returns = !self.output.fields.is_empty();
@@ -176,7 +175,7 @@ impl Prepared {
         transaction: Transaction,
         mut visit: Option<&mut Visit<'_>>,
     ) -> Result<(), Stopped> {
-        let status = self.connection.status();
+        let status = self.connection.status;
         let (input, output) = (self.input.metadata(), self.output.metadata());
         let (values, row) = (self.input.raw(), self.output.raw());
         // SAFETY: the statement and its transaction are alive, and the message is as described.
@@ -335,7 +334,7 @@ impl Cursor<'_> {
     fn end(&self) -> FbResult<()> {
         // SAFETY: it is not used again. If it could not be closed, this must release it.
         unsafe {
-            self.cursor.close(self.connection.status());
+            self.cursor.close(self.connection.status);
             self.connection.check_status(()).inspect_err(|_| {
                 self.cursor.release();
             })

@@ -68,7 +68,6 @@ const COMPRESSION: SettingValues = SettingValues::Word(&["None", "Lz4"]);
 const BUILDER: &str = "https://docs.rs/fjall/3/fjall/struct.DatabaseBuilder.html";
 const TABLES: &str = "https://docs.rs/fjall/3/fjall/struct.KeyspaceCreateOptions.html";
 
-/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[(BLOCK_SIZE, "1024")], "a larger index", TABLES),
     Candidate::new(&[(BLOCK_SIZE, "8192")], "a point read takes more bytes", TABLES),
@@ -110,7 +109,6 @@ pub(super) fn open(options: &OpenOptions, cache: u64) -> Result<Database> {
     builder.open().map_err(failed("open the database"))
 }
 
-/// Returns the options of new tables.
 pub(super) fn table_options(options: &OpenOptions) -> Result<KeyspaceCreateOptions> {
     let mut tables = KeyspaceCreateOptions::default();
     if let Some(block) = bounded(options, BLOCK_SIZE, BLOCKS)? {

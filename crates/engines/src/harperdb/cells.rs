@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Cell {
     Null,
@@ -17,7 +16,6 @@ pub(super) enum Cell {
     /// A list, whose elements are at this range of [`Cells::elements`]. The range is empty for a
     /// list that is nested too deep.
     List(Range<usize>),
-    /// An object.
     Compound,
 }
 
@@ -47,7 +45,6 @@ impl Cells {
     }
 }
 
-/// Reads a value.
 pub(super) struct Reader<'a> {
     cells: &'a mut Cells,
     /// How deep lists are read.
@@ -145,7 +142,6 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 }
 
-/// Appends a name.
 struct Name<'a>(&'a mut String);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {

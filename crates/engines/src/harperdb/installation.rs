@@ -15,7 +15,6 @@ pub(super) const VARIABLE: Variable =
 /// The version that the user is asked to install: the last npm package of that name.
 const WANTED: &str = "4.7.29";
 
-/// The program of the package.
 const PROGRAM: &str = "bin/harperdb.js";
 
 /// The package and the program that runs it.

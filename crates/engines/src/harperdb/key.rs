@@ -23,7 +23,6 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Returns the key of a collection.
     pub fn new(def: &'static CollectionDef) -> Self {
         Self { fields: def.key }
     }
@@ -44,7 +43,6 @@ impl Key {
         }
     }
 
-    /// Returns whether the key has a field of that name.
     pub fn has(self, field: &str) -> bool {
         self.fields.contains(&field)
     }

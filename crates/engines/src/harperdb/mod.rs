@@ -24,10 +24,8 @@ use crate::{DataModel, Engine, Info, Kind, Store};
 use session::Session;
 use store::HarperStore;
 
-/// The name of the engine in errors.
 const NAME: &str = "harperdb";
 
-/// The engine.
 pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     info: Info {
         id: NAME,

@@ -41,19 +41,16 @@ impl Request {
         self
     }
 
-    /// Appends a string.
     pub fn text(&mut self, text: &str) -> &mut Self {
         write_string(&mut self.body, text);
         self
     }
 
-    /// Appends a number.
     pub fn number(&mut self, number: u32) -> &mut Self {
         wrote(write!(self.body, "{number}"));
         self
     }
 
-    /// Appends a list of names.
     pub fn names(&mut self, names: &[&str]) -> &mut Self {
         self.raw("[");
         for (n, name) in names.iter().enumerate() {

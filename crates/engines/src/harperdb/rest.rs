@@ -20,8 +20,6 @@ const INTERFACE: &str = "interface";
 /// Settings that a configuration can change.
 pub(super) const SETTINGS: Settings = Settings {
     known: &[Setting::new(INTERFACE, SettingValues::Word(&["operations", "rest"]))],
-    others: None,
-    reserved: &[],
     ..Settings::NONE
 };
 
@@ -63,9 +61,8 @@ pub(super) fn install_component(data: &Path, is_wanted: bool) -> Result<()> {
     FILES.iter().try_for_each(write).map_err(failed("write to"))
 }
 
-/// A client of the interface.
 pub(super) struct Rest {
-    http: HttpClient,
+    pub http: HttpClient,
     /// The path of the record to put; its memory is reused.
     path: String,
 }
@@ -78,16 +75,6 @@ impl Rest {
     /// Makes another client of the same interface.
     pub fn join(at: &str) -> Result<Self> {
         Ok(Self::new(HttpClient::join(NAME, at)?))
-    }
-
-    /// Returns the address of the interface.
-    pub fn join_address(&self) -> &str {
-        &self.http.join_address
-    }
-
-    /// Ends the connection; the next request makes a new one.
-    pub fn reconnect(&mut self) {
-        self.http.reconnect();
     }
 
     /// Makes a table of the database a resource.

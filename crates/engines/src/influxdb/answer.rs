@@ -14,7 +14,6 @@ pub(super) struct Series {
     pub name: String,
     /// Tags of the group, by name.
     pub tags: Vec<(String, String)>,
-    /// Names of the values.
     pub columns: Vec<String>,
 }
 
@@ -37,7 +36,6 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Returns the text at this range.
     pub fn text(&self, range: &Range<usize>) -> &str {
         &self.text[range.clone()]
     }
@@ -232,7 +230,6 @@ impl<R: BufRead> Reading<'_, '_, R> {
     }
 }
 
-/// Appends a text to `to`.
 fn text(decoder: &mut Decoder<impl BufRead>, to: &mut String) -> io::Result<()> {
     match decoder.token()? {
         Token::Text(bytes) => decoder.text(bytes, to),

@@ -33,7 +33,6 @@ pub(super) fn find_columns(
     Ok(())
 }
 
-/// A row with the selected columns.
 pub(super) struct SelectedRow<'a> {
     pub row: &'a Row,
     pub series: &'a Series,

@@ -12,21 +12,13 @@ pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     session.set_durability(options.durability);
     session.end()?;
     session.create_database()?;
-    session.drop_database_at_end();
+    session.drop_database = true;
     Ok(session)
-}
-
-/// Returns a client of the server at a URL.
-///
-/// # Errors
-/// Returns what is wrong with the URL.
-pub(super) fn client(url: &str, name: &str) -> std::result::Result<HttpClient, &'static str> {
-    HttpClient::from_url(NAME, url, name)
 }
 
 /// Connects. The database `name` is dropped at the end.
 pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
-    let client = client(url, name).map_err(|why| {
+    let client = HttpClient::from_url(NAME, url, name).map_err(|why| {
         let wanted = "give it as http://user:password@host:8086, or without the user; of version 2 as \
                       http://ORGANISATION:TOKEN@host:8086, of version 3 as http://token:TOKEN@host:8181";
         EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
@@ -36,6 +28,6 @@ pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
         let advice = "is it running, and is it version 1, 2 or 3?";
         EngineError::failed(NAME, doing, format!("{error}; {advice}"))
     })?;
-    session.drop_database_at_end();
+    session.drop_database = true;
     Ok(session)
 }

@@ -30,14 +30,11 @@ const QUIET_PERIOD: Duration = Duration::from_millis(2_500);
 /// Maximum time until the server is idle.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// State of the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct State {
     /// Bytes in caches.
     cached: i64,
-    /// Number of files.
     files: i64,
-    /// Number of shards.
     shards: i64,
     /// Number of running compactions. (The server counts waiting ones too, but after a deletion
     /// that number never changes again.)

@@ -12,7 +12,6 @@ use crate::program::{Missing, Search, Variable};
 pub(super) const VARIABLE: Variable =
     Variable { name: "EMBERMARK_INFLUXD", of: "the program `influxd`", below: &[] };
 
-/// The program.
 pub(super) struct Installation {
     pub influxd: PathBuf,
     /// Version from `influxd version`, for example `1.6.7~rc0`.

@@ -22,7 +22,6 @@ const USER: &str = "embermark";
 /// File of the administrator's password, in a folder of its own.
 const PASSWORD: &str = "user/password";
 
-/// Name of the database.
 const DATABASE: &str = "embermark";
 
 const MIB: u64 = 1024 * 1024;

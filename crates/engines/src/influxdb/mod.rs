@@ -24,6 +24,7 @@ mod version_3;
 
 use embermark_model::Durability;
 
+use crate::http::HttpClient;
 use crate::server::Server;
 use crate::server::engine::ServerEngine;
 use crate::{DataModel, Engine, Info, Kind, Store, TierSetting, TierTable};
@@ -31,7 +32,6 @@ use session::Session;
 use store::InfluxStore;
 use udp::Sender;
 
-/// Name of the engine in errors.
 const NAME: &str = "influxdb";
 
 /// Whether points are sent over UDP.
@@ -66,7 +66,6 @@ const fn synced(words: &'static str) -> TierSetting<bool> {
     TierSetting::new(Durability::Process, false, words, manual)
 }
 
-/// The engine.
 pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     info: Info {
         id: NAME,
@@ -82,7 +81,7 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     variable: installation::VARIABLE.name,
     find: || installation::find().map(|found| (vec![("influxd", found.influxd)], found.version)),
     library: |found| found,
-    check_url: |url| Ok(external::client(url, "").map(drop)?),
+    check_url: |url| Ok(HttpClient::from_url(NAME, url, "").map(drop)?),
     given: external::connect,
     private: managed::start,
     read_back: settings::read_back,

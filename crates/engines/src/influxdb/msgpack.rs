@@ -2,7 +2,6 @@
 
 use std::io::{self, BufRead, Read};
 
-/// A token of the stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Token {
     Nil,
@@ -19,7 +18,6 @@ pub(super) enum Token {
     Opaque(usize),
 }
 
-/// Reads tokens.
 pub(super) struct Decoder<R> {
     input: R,
 }
@@ -29,12 +27,10 @@ impl<R: BufRead> Decoder<R> {
         Self { input }
     }
 
-    /// Returns whether the stream has ended.
     pub fn at_end(&mut self) -> io::Result<bool> {
         Ok(self.input.fill_buf()?.is_empty())
     }
 
-    /// Returns the next token.
     pub fn token(&mut self) -> io::Result<Token> {
         let [first] = self.bytes()?;
         Ok(match first {

@@ -8,7 +8,6 @@ use std::io::{self, Read, Seek};
 /// (<https://www.kernel.org/doc/html/latest/filesystems/proc.html#networking-info-in-proc-net>).
 const TABLE: &str = "/proc/net/udp";
 
-/// The queue of one socket.
 pub(super) struct Queue {
     table: fs::File,
     text: String,
@@ -42,7 +41,6 @@ impl Queue {
         Ok(Self { table, text, inode, port })
     }
 
-    /// Reads its current state.
     pub fn read_state(&mut self) -> io::Result<SocketState> {
         self.text.clear();
         self.table.rewind()?;

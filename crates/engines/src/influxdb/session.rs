@@ -32,11 +32,12 @@ pub(super) struct Session {
     write_path: String,
     form: String,
     sources: Vec<ColumnSource>,
-    drop_database: bool,
+    /// Whether the database is dropped when the session ends, also after an error.
+    pub drop_database: bool,
     version: Version,
     /// Whether a server of version 3 acknowledges writes before they are in its log, and whether
     /// there were such writes since the last flush.
-    no_sync: bool,
+    pub no_sync: bool,
     unsynced: bool,
 }
 
@@ -124,11 +125,6 @@ impl Session {
         if let Version::Third(version) = &self.version { Some(version) } else { None }
     }
 
-    /// Returns whether a server of version 3 acknowledges writes before they are in its log.
-    pub fn no_sync(&self) -> bool {
-        self.no_sync
-    }
-
     /// Creates the first user, with all permissions.
     ///
     /// # Errors
@@ -138,12 +134,7 @@ impl Session {
         self.execute(&sql)
     }
 
-    /// Drops the database when the session ends, also after an error.
-    pub fn drop_database_at_end(&mut self) {
-        self.drop_database = true;
-    }
-
-    /// Drops the database now, if [`drop_database_at_end`](Self::drop_database_at_end) was called.
+    /// Drops the database now, if it is to be dropped.
     pub fn end(&mut self) -> Result<()> {
         if !std::mem::take(&mut self.drop_database) {
             return Ok(());
@@ -173,7 +164,7 @@ impl Session {
         }
     }
 
-    /// Writes lines. They are in the log when this returns, except with [`no_sync`](Self::no_sync).
+    /// Writes lines. They are in the log when this returns, except with `no_sync`.
     ///
     /// # Errors
     /// Returns the engine's message, also when only some lines were refused.

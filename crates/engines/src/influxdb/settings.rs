@@ -52,7 +52,6 @@ pub(super) const SETTINGS: Settings = Settings {
 
 const MANUAL: &str = "https://docs.influxdata.com/influxdb/v1/administration/config/";
 
-/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[("data.index-version", "tsi1")], "an index in files, for many series", MANUAL),
     Candidate::new(&[(SNAPSHOT, "8m")], "more files, merged more often", MANUAL),
@@ -74,9 +73,6 @@ const CANDIDATES: &[Candidate] = &[
 const FSYNC_DELAY: &str = "data.wal-fsync-delay";
 
 /// Returns the settings that decide what a commit survives.
-///
-/// # Errors
-/// Fails as [`read_back`] does.
 pub(super) fn tier_settings(session: &mut Session) -> Result<Vec<(String, String)>> {
     if session.version_3().is_some() {
         return Ok(vec![no_sync_setting(session)]);
@@ -122,7 +118,7 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
 
 /// Returns the setting of requests to a server of version 3, which reports no settings of its own.
 fn no_sync_setting(session: &Session) -> (String, String) {
-    (version_3::NO_SYNC.to_owned(), session.no_sync().to_string())
+    (version_3::NO_SYNC.to_owned(), session.no_sync.to_string())
 }
 
 /// A version, and settings by name.

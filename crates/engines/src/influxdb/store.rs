@@ -21,7 +21,6 @@ const BATCH: u64 = 5_000;
 /// (<https://docs.influxdata.com/influxdb/v1.8/administration/config/#max-body-size--25000000>).
 const BATCH_BYTES: usize = 8 << 20;
 
-/// A database on a server.
 pub(super) struct InfluxStore {
     // Dropped before the server.
     session: Session,
@@ -81,7 +80,6 @@ impl InfluxStore {
         sent.map(|()| count)
     }
 
-    /// Sends the collected lines.
     fn post(&mut self) -> Result<()> {
         let answered = self.session.write(&self.lines);
         self.lines.clear();

@@ -48,7 +48,6 @@ pub(super) struct Sender {
     /// Lines that wait for others to fill a datagram.
     packet: Vec<u8>,
     waiting: i64,
-    /// Points sent so far.
     sent: i64,
     /// Points sent that are known to be written.
     stored: i64,
@@ -92,7 +91,6 @@ impl Sender {
         self.stored < self.sent
     }
 
-    /// Sends one line.
     pub fn send_line(&mut self, line: &[u8]) -> Result<()> {
         self.wait_for_room(line.len())?;
         send(&self.socket, line)?;
@@ -111,12 +109,10 @@ impl Sender {
         Ok(())
     }
 
-    /// Sends the current datagram.
     pub fn send_rest(&mut self) -> Result<()> {
         if self.packet.is_empty() { Ok(()) } else { self.send_packet(self.packet.len()) }
     }
 
-    /// Drops the current datagram.
     pub fn discard_packet(&mut self) {
         self.packet.clear();
         self.waiting = 0;
@@ -152,7 +148,6 @@ impl Sender {
         }
     }
 
-    /// Returns the bytes in the queue.
     fn queued(&mut self) -> Result<usize> {
         let filling =
             self.queue.read_state().map_err(|e| Session::failed("receive datagrams", e))?;

@@ -50,9 +50,6 @@ pub(super) fn create(client: &HttpClient) -> Result<()> {
 }
 
 /// Deletes the bucket, if it exists.
-///
-/// # Errors
-/// Returns the server's message.
 pub(super) fn delete(client: &HttpClient) -> Result<()> {
     let of = organisation(client)?;
     for page in 0.. {
@@ -103,7 +100,6 @@ fn active(metrics: &str) -> f64 {
     lines.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
 }
 
-/// Returns the id of the organisation.
 fn organisation(client: &HttpClient) -> Result<String> {
     let name = client.user.as_ref().and_then(|user| Some(user.split_once(':')?.0));
     let Some(name) = name.filter(|name| !name.is_empty()) else {

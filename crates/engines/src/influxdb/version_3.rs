@@ -41,10 +41,6 @@ pub(super) fn authorization(client: &HttpClient) -> Option<String> {
     Some(format!("Bearer {token}"))
 }
 
-/// Creates the database.
-///
-/// # Errors
-/// Returns the server's message.
 pub(super) fn create(client: &HttpClient) -> Result<()> {
     let database = json!({"db": client.database}).to_string();
     let made =
@@ -53,9 +49,6 @@ pub(super) fn create(client: &HttpClient) -> Result<()> {
 }
 
 /// Deletes the database, if it exists.
-///
-/// # Errors
-/// Returns the server's message.
 pub(super) fn delete(client: &HttpClient) -> Result<()> {
     let listed = client.get("/api/v3/configure/database?format=json")?;
     let listed: Value = serde_json::from_reader(reader(listed))
@@ -69,9 +62,6 @@ pub(super) fn delete(client: &HttpClient) -> Result<()> {
 }
 
 /// Deletes a table, if it exists.
-///
-/// # Errors
-/// Returns the server's message.
 pub(super) fn delete_table(client: &HttpClient, table: &str) -> Result<()> {
     let path =
         format!("/api/v3/configure/table?db={}&table={table}&hard_delete_at=now", client.database);

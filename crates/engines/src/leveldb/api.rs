@@ -65,10 +65,8 @@ fn load() -> Result<((lsm::Api, Api), PathBuf), String> {
     Ok((apis, path))
 }
 
-/// Environment variable with its folder.
 pub(super) const VARIABLE: &str = "LEVELDB_LIB_DIR";
 
-/// Returns the library.
 pub(super) fn library() -> crate::Result<(Lib, &'static Api)> {
     let (api, own) = LIBRARY.get()?;
     Ok((Lib { id: super::ID, api }, own))
@@ -79,7 +77,6 @@ pub(super) fn availability() -> crate::Availability {
     LIBRARY.availability(|(_, own)| own.version())
 }
 
-/// Returns its origin.
 pub(super) fn origin() -> Option<crate::Origin> {
     LIBRARY.origin(VARIABLE)
 }

@@ -9,12 +9,10 @@ use crate::lsm::{self, Batch, Bytes, Destination, Iter, ReadOptions, Value};
 use crate::owned::Owned;
 use crate::{EngineError, Result};
 
-/// Options at opening.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Options {
     /// Bytes of changes in memory before they become a sorted table. There can be two such buffers.
     pub write_buffer: usize,
-    /// Bytes of the block cache.
     pub cache: usize,
     /// Bits per key of the bloom filters.
     pub filter_bits: c_int,
@@ -24,7 +22,6 @@ pub(super) struct Options {
     pub block_restart_interval: Option<c_int>,
     /// Bytes of a file of sorted pairs.
     pub max_file_size: Option<usize>,
-    /// Most files that are open.
     pub max_open_files: Option<c_int>,
     /// Whether blocks are compressed, with Snappy.
     pub compresses: Option<bool>,
@@ -43,7 +40,6 @@ pub(super) struct Own {
     _filter: Owned,
 }
 
-/// An open database.
 pub(super) type Db = lsm::Db<Own>;
 
 /// Opens the database in a folder, and creates a missing one.
@@ -110,7 +106,6 @@ impl Changes<'_> {
 }
 
 impl Db {
-    /// Returns the value of a key.
     #[inline]
     pub(super) fn get<'a>(&'a self, reads: &ReadOptions, key: &[u8]) -> Result<Option<Value<'a>>> {
         let mut size = 0;
@@ -164,7 +159,6 @@ impl Db {
         Ok(())
     }
 
-    /// Begins many changes.
     pub(super) fn changes(&self) -> Changes<'_> {
         Changes { db: self, batch: self.batch(), bytes: 0 }
     }

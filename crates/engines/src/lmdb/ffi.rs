@@ -22,7 +22,6 @@ use crate::mapped::library::{
 };
 use crate::{Checked, EngineError, Result, owned};
 
-/// LMDB.
 pub(super) enum Lmdb {}
 
 /// Codes for damage: a page of the wrong kind or missing, a file of another format, and, from a

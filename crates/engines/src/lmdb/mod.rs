@@ -41,7 +41,6 @@ const SYNCED: TierSetting<u32> = TierSetting::new(
 .or_at_least(&[("MDB_NOSYNC", &["off"]), ("MDB_NOMETASYNC", &["off"]), ("MDB_MAPASYNC", &["off"])]);
 const MANUAL: &str = "http://www.lmdb.tech/doc/group__mdb.html";
 
-/// The engine.
 pub(crate) static ENGINE: Embedded<u32> = Embedded {
     id: ID,
     name: "LMDB",
@@ -87,7 +86,6 @@ const SETTINGS: Settings = Settings {
     },
 };
 
-/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(
         &[("MDB_WRITEMAP", "ON")],

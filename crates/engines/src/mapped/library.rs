@@ -17,20 +17,17 @@ pub(crate) const TABLES: u32 = 40;
 /// Permissions of new files, before the umask.
 pub(crate) const MODE: u16 = 0o664;
 
-/// Where a cursor moves.
 #[derive(Clone, Copy)]
 pub(crate) enum CursorMove {
     First,
     Last,
     Next,
     Previous,
-    /// To the key.
     At,
     /// To the key or the first one above it.
     From,
 }
 
-/// How a cursor writes a pair.
 #[derive(Clone, Copy)]
 pub(crate) enum Write {
     /// Above all keys.
@@ -63,7 +60,6 @@ impl<L: Library> Pair<L> {
 /// time, and any thread can use a transaction that reads. The functions `ABORT`, `CLOSE`, and
 /// `CLOSE_CURSOR` free what `begin`, `create`, and `open_cursor` made.
 pub(crate) unsafe trait Library: Sized + 'static {
-    /// The engine's id.
     const ID: &'static str;
     /// The manual's page of limits.
     const MANUAL: &'static str;
@@ -199,7 +195,6 @@ impl<L: Library> Env<L> {
         Err(error::<L>(libc::ENOMEM, &doing))
     }
 
-    /// Syncs everything to the disk.
     pub fn sync(&self) -> Result<()> {
         // SAFETY: open.
         check::<L>(unsafe { L::sync(self.0.raw) }, "sync")
@@ -211,7 +206,6 @@ impl<L: Library> Env<L> {
         usize::try_from(unsafe { L::longest_key(self.0.raw) }).unwrap_or_default()
     }
 
-    /// Reads back the environment's state.
     pub fn facts(&self) -> Result<Facts> {
         let mut facts = Facts::default();
         // SAFETY: open.

@@ -37,7 +37,6 @@ fn switches(
     flags.iter().map(move |&(name, flag)| (name, word(flag).to_owned()))
 }
 
-/// Opens or creates a database.
 pub(crate) fn open<L: Library>(options: &OpenOptions, &set: &u32) -> Result<Opened> {
     let env = Env::<L>::open(&options.dir, flags_of::<L>(options, set))?;
     let facts = env.facts()?;

@@ -82,7 +82,6 @@ struct RenewedCursor<L: Library> {
 }
 
 impl<L: Library> Reader<L> {
-    /// Creates a reader of an environment.
     pub fn new(env: &Arc<Env<L>>) -> Result<Self> {
         let txn = Txn::begin(env, true)?;
         // SAFETY: the transaction is open.
@@ -90,7 +89,6 @@ impl<L: Library> Reader<L> {
         Ok(Self { cursors: PerTable::new(), txn, snapshot: 0 })
     }
 
-    /// Begins a snapshot.
     #[inline]
     pub fn snapshot(&mut self) -> Result<Snapshot<'_, L>> {
         // SAFETY: the transaction is reset, since a snapshot that still lasted would borrow it.
@@ -149,7 +147,6 @@ impl<L: Library> Writer<L> {
         Ok(Self { txn: Txn::begin(env, false)?, cursors: PerTable::new() })
     }
 
-    /// Commits.
     pub fn commit(self) -> Result<()> {
         drop(self.cursors);
         // SAFETY: the transaction is open, and is forgotten whatever this returns.
@@ -165,7 +162,6 @@ impl<L: Library> Writer<L> {
         check::<L>(code, "open a table").map(|()| Table(dbi as usize))
     }
 
-    /// Returns the cursor that changes a table.
     #[inline]
     fn changing(&mut self, table: Table) -> Result<*mut L::Cursor> {
         let Self { txn, cursors } = self;
@@ -202,7 +198,6 @@ impl<L: Library> Writer<L> {
         }
     }
 
-    /// Removes every key of a table.
     pub fn clear(&mut self, table: Table) -> Result<()> {
         // SAFETY: the transaction is open.
         check::<L>(unsafe { L::clear(self.txn.raw.raw, dbi(table)) }, "clear a table")

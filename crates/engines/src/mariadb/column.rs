@@ -145,7 +145,6 @@ impl Column {
     }
 }
 
-/// The row fetched last.
 pub(super) struct Row<'a>(pub &'a [Column]);
 
 impl Row<'_> {

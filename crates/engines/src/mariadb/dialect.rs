@@ -9,7 +9,6 @@ pub(super) const COLLATION: &str = "utf8mb4_nopad_bin";
 /// Characters of a text in an index: `VARCHAR(255)`.
 pub(super) const INDEXED: usize = 255;
 
-/// The dialect.
 pub(super) struct MariaSql;
 
 impl Dialect for MariaSql {

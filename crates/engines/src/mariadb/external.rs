@@ -20,9 +20,6 @@ pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
 }
 
 /// Connects without selecting a database.
-///
-/// # Errors
-/// Fails when the URL is invalid, or the server cannot be reached.
 pub(super) fn reach(url: &str) -> Result<Session> {
     let library = LIBRARY.get()?;
     let target = Target::of_url(url).map_err(|why| {

@@ -1,10 +1,10 @@
 //! Errors of the server or of its client library.
 
 use std::ffi::{CStr, c_char};
-use std::fmt;
 
 /// An error of the server or of the library.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{words}")]
 pub(super) struct Failure {
     /// MariaDB's error code (<https://mariadb.com/kb/en/mariadb-error-code-reference/>). 0 if there
     /// is none.
@@ -27,11 +27,5 @@ impl Failure {
         let [state, message] =
             [state, message].map(|text| unsafe { CStr::from_ptr(text) }.to_string_lossy());
         Self { code, words: format!("ERROR {code} ({state}): {message}") }
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.words)
     }
 }

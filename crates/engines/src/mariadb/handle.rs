@@ -11,7 +11,7 @@ use super::failure::Failure;
 /// A statement prepared by the server. Closed when dropped, before its connection.
 pub(super) struct Handle {
     raw: NonNull<c_void>,
-    connection: Rc<Connection>,
+    pub connection: Rc<Connection>,
 }
 
 impl Handle {
@@ -32,15 +32,10 @@ impl Handle {
         self.connection.api()
     }
 
-    pub fn connection(&self) -> &Connection {
-        &self.connection
-    }
-
     pub fn raw(&self) -> Raw {
         self.raw.as_ptr()
     }
 
-    /// Returns the number of its parameters.
     pub fn parameters(&self) -> usize {
         // SAFETY: the statement is alive.
         unsafe { (self.api().stmt_param_count)(self.raw()) as usize }

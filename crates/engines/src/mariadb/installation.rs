@@ -20,7 +20,6 @@ const INSTALL: &str = "mariadb-install-db";
 /// Folders of the server on Debian, which an ordinary user's search path can lack.
 const BESIDE_THE_PATH: [&str; 2] = ["/usr/sbin", "/usr/libexec"];
 
-/// The programs of one version.
 pub(super) struct Installation {
     pub install_db: PathBuf,
     pub mariadbd: PathBuf,

@@ -10,7 +10,6 @@ use super::NAME;
 use super::api::{Api, MariaDbApi};
 use crate::library::{Loaded, Search};
 
-/// The library.
 pub(super) static LIBRARY: Loaded<Connector> = Loaded::new(
     NAME,
     crate::deps::install_hint(
@@ -23,7 +22,6 @@ pub(super) static LIBRARY: Loaded<Connector> = Loaded::new(
 /// Where its package has the authentication plugins, relative to the library's folder.
 const PLUGINS: &str = "libmariadb3/plugin";
 
-/// The loaded library.
 pub(super) struct Connector {
     pub api: Api,
     pub mariadb: MariaDbApi,

@@ -15,7 +15,6 @@ use crate::server::address::{self, Address};
 use crate::server::{self, Account, Home, Server, ServerSpec, run_to_end, template};
 use crate::{EngineError, Link, OpenOptions, Result};
 
-/// The database of a private server.
 pub(super) const DATABASE: &str = "embermark";
 
 const MIB: u64 = 1024 * 1024;

@@ -40,10 +40,8 @@ use session::Session;
 use settings::SETTINGS;
 use target::Target;
 
-/// Its name in errors.
 const NAME: &str = "mariadb";
 
-/// The engine.
 pub(crate) struct MariaDb;
 
 impl Engine for MariaDb {

@@ -85,9 +85,6 @@ impl Session {
 
     /// Ends the connections that a killed client has left in a database, which can still hold
     /// locks, and drops the database if it exists.
-    ///
-    /// # Errors
-    /// Returns the server's error.
     pub fn remove(&self, database: &str) -> Result<()> {
         let sql = format!("SELECT id FROM information_schema.processlist WHERE db = '{database}'");
         let doing = || format!("run `{sql}`");

@@ -53,7 +53,6 @@ pub(super) const SETTINGS: Settings = Settings {
 
 const INNODB: &str = "https://mariadb.com/kb/en/innodb-system-variables/";
 
-/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[("innodb_log_file_size", "268435456")], "a longer recovery", INNODB),
     Candidate::new(&[("innodb_log_buffer_size", "67108864")], "memory", INNODB),

@@ -209,7 +209,7 @@ impl Drop for UnreadResults<'_> {
 fn bind_columns(handle: &Handle, columns: &mut Vec<Column>, count: c_uint) -> Result<(), Failure> {
     // SAFETY: the library has that many fields of the result, and keeps them until the next call.
     let fields = unsafe {
-        let fields = (handle.connection().library.mariadb.stmt_fetch_fields)(handle.raw());
+        let fields = (handle.connection.library.mariadb.stmt_fetch_fields)(handle.raw());
         slice::from_raw_parts(fields, count as usize)
     };
     let are_there = columns.len() == fields.len()

@@ -18,7 +18,6 @@ pub(super) struct Target {
     pub connect_within: Duration,
 }
 
-/// Address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Socket(PathBuf),

@@ -7,7 +7,6 @@ use embermark_model::Durability;
 use super::installation;
 use crate::{Tier, TierSetting, TierTable, WeakerSettings};
 
-/// The settings of a tier.
 #[derive(Clone, Copy)]
 pub(super) struct Variables {
     pub flush_log_at_trx_commit: u8,

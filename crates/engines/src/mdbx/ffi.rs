@@ -23,7 +23,6 @@ use crate::{Checked, Result, owned};
 /// Internal tables: of free pages, and of table names.
 const OWN_TABLES: u32 = 2;
 
-/// libmdbx.
 pub(super) enum Mdbx {}
 
 // SAFETY: threads may share an environment, and with `MDBX_NOSTICKYTHREADS` a read transaction is

@@ -45,7 +45,6 @@ const SYNCED: TierSetting<u32> = TierSetting::new(
 ])
 .or_at_least(&[("MDBX_SAFE_NOSYNC", &["off"]), ("MDBX_NOMETASYNC", &["off"])]);
 
-/// The engine.
 pub(crate) static ENGINE: Embedded<u32> = Embedded {
     id: ID,
     name: "libmdbx",
@@ -61,7 +60,6 @@ pub(crate) static ENGINE: Embedded<u32> = Embedded {
     join: Some(mapped::join::<Mdbx>),
 };
 
-/// The explanation of opening in `docs/engines/mdbx.md`.
 const EXPLAINED: &[Explained] = &[Explained {
     how: CostAnomaly::Lag,
     counts: &[Counts::Start],
@@ -100,7 +98,6 @@ const SETTINGS: Settings = Settings {
     },
 };
 
-/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(
         &[("MDBX_WRITEMAP", "ON")],

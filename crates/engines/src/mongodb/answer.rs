@@ -12,7 +12,6 @@ const DECIMAL: u8 = 0x13;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Document<'a>(&'a [u8]);
 
-/// A value of an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value<'a> {
     /// Null, or undefined, an older name for it.
@@ -58,7 +57,6 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Returns the text with this name.
     pub fn text(self, name: &str) -> Option<&'a str> {
         self.get(name)?.as_text()
     }

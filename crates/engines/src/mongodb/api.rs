@@ -39,7 +39,6 @@ impl BsonError {
         Self { domain: 0, code: 0, message: [0; 504] }
     }
 
-    /// Returns the driver's message.
     pub fn message(&self) -> String {
         // SAFETY: the driver ends its text with a NUL; without an error there are only NULs.
         unsafe { CStr::from_ptr(self.message.as_ptr()) }.to_string_lossy().into_owned()

@@ -83,7 +83,6 @@ impl Writer {
         self.begin()
     }
 
-    /// Ends a document or list.
     pub fn end(&mut self, begun: OpenElement) {
         self.bytes.push(0);
         let length = length(self.bytes.len() - begun.0);
@@ -123,7 +122,6 @@ impl Writer {
         self.has_bad_name |= other.has_bad_name;
     }
 
-    /// Writes any value.
     pub fn value(&mut self, name: &str, value: &Value<'_>) {
         match *value {
             Value::Null => self.name(NULL, name),

@@ -63,7 +63,6 @@ fn validate_one(session: &mut Session, name: &str) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Returns the collections of the database.
 fn collections(session: &mut Session) -> Result<Vec<String>> {
     let (mut names, mut list) = (Vec::new(), Writer::new(SMALL));
     list.int32("listCollections", 1);

@@ -55,7 +55,6 @@ impl Writer {
         }
     }
 
-    /// Writes a filter as `name`.
     pub fn filter(&mut self, def: &CollectionDef, name: &str, filter: &Filter<'_>) {
         let mut longer = String::new();
         self.within(name, |whole| match filter {

@@ -21,7 +21,6 @@ impl<'a> Iterator for Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Creates it from the bytes of the elements.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }

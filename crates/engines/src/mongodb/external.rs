@@ -16,7 +16,6 @@ pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     Ok(session)
 }
 
-/// Connects.
 pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
     let (library, address) = (LIBRARY.get()?, Address::Url(url.to_owned()));
     let uri = Uri::new(library, &address).map_err(|why| {

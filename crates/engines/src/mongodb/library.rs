@@ -8,7 +8,6 @@ use super::NAME;
 use super::api::{BsonApi, MongocApi};
 use crate::library::{Loaded, Search};
 
-/// The library.
 pub(super) static LIBRARY: Loaded<MongoLib> = Loaded::new(
     NAME,
     crate::deps::install_hint(
@@ -20,7 +19,6 @@ pub(super) static LIBRARY: Loaded<MongoLib> = Loaded::new(
     load,
 );
 
-/// The loaded library.
 pub(super) struct MongoLib {
     pub mongoc: MongocApi,
     pub bson: BsonApi,

@@ -37,10 +37,8 @@ use session::Session;
 use store::MongoStore;
 use uri::Uri;
 
-/// Its name in errors.
 const NAME: &str = "mongodb";
 
-/// The engine.
 pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     info: Info {
         id: NAME,

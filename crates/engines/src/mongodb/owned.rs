@@ -45,7 +45,6 @@ impl Owned {
         self.bson
     }
 
-    /// Returns its bytes.
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: it is initialised, and whoever changes it borrows it mutably.
         unsafe {
@@ -54,7 +53,6 @@ impl Owned {
         }
     }
 
-    /// Returns the document for reading.
     pub fn document(&self) -> Result<Document<'_>, Failure> {
         Document::new(self.bytes())
     }

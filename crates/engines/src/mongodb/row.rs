@@ -19,7 +19,6 @@ struct Place<'a> {
     name: &'a str,
 }
 
-/// Columns of a result.
 pub(super) struct Columns<'a> {
     places: SmallVec<[Place<'a>; FEW]>,
 }
@@ -47,7 +46,6 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Returns the row of a document.
     pub fn row<'r>(&'r self, document: Document<'r>) -> Result<Row<'r>> {
         let mut values: SmallVec<[Value<'r>; FEW]> = SmallVec::new();
         values.resize(self.places.len(), Value::Null);
@@ -71,7 +69,6 @@ fn within<'a>(value: Value<'a>, path: &str) -> Value<'a> {
     value.as_document().and_then(|document| document.at(path)).unwrap_or(Value::Null)
 }
 
-/// A document as a row.
 pub(super) struct Row<'a> {
     places: &'a [Place<'a>],
     values: SmallVec<[Value<'a>; FEW]>,

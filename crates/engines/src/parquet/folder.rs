@@ -35,7 +35,6 @@ impl Part {
         Some(Self { first: first.parse().ok()?, last: last.parse().ok()? })
     }
 
-    /// Returns whether it has one commit.
     pub const fn is_commit(self) -> bool {
         self.first == self.last
     }
@@ -102,7 +101,6 @@ impl Folder {
         self.sync(&self.dir)
     }
 
-    /// Removes a table completely.
     pub fn remove_table(&self, table: &str) -> Result<()> {
         let left = self.dir.join(format!("{table}{LEFT}"));
         self.rename(&self.dir.join(table), &left)?;

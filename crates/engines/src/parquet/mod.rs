@@ -62,7 +62,6 @@ const SETTINGS: Settings = Settings {
     },
 };
 
-/// The explanations of unusual results in `docs/engines/parquet.md`.
 const EXPLAINED: &[Explained] = &[
     explained(
         &[Counts::Point, Counts::Analytics],
@@ -90,7 +89,6 @@ const fn explained(
     Explained { how: CostAnomaly::Lag, counts, phases: &[], why, evidence, section }
 }
 
-/// The engine.
 pub(crate) struct Parquet;
 
 impl Engine for Parquet {

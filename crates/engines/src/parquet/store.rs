@@ -19,7 +19,6 @@ const APPENDS: &str =
 /// Bytes from which a file is not merged with others.
 const LARGE: u64 = 128 << 20;
 
-/// Opens or creates a database.
 pub(super) fn open(options: &OpenOptions, syncs: bool) -> Result<Opened> {
     let folder = Folder { dir: options.dir.clone(), syncs };
     let is_duckdb_s = |(name, _): &&(String, String)| SETTINGS.find(name).is_none();
@@ -62,7 +61,6 @@ struct Insert {
     table: Option<usize>,
 }
 
-/// An open database.
 struct Files {
     duckdb: Box<dyn SqlStore>,
     tables: Vec<Table>,

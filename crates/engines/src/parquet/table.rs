@@ -12,7 +12,6 @@ use crate::sql::{SqlStore, Statement};
 /// Suffix of the DuckDB table with a transaction's rows. It is empty between transactions.
 pub(super) const NEW: &str = "__new";
 
-/// A table.
 pub(super) struct Table {
     pub name: String,
     /// Table of the rows of a transaction.
@@ -51,7 +50,6 @@ impl Table {
         Ok(Self { name, new, copy, parts })
     }
 
-    /// Creates its view.
     pub fn create_view(&self, duckdb: &mut dyn SqlStore, folder: &Folder) -> Result<()> {
         let Self { name, new, .. } = self;
         let all = quoted(&folder.all(name));

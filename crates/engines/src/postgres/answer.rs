@@ -108,13 +108,11 @@ impl Answer {
         }
     }
 
-    /// Returns the number of its rows.
     pub fn rows(&self) -> c_int {
         // SAFETY: the result is alive.
         unsafe { (self.api.ntuples)(self.raw) }
     }
 
-    /// Returns the number of its columns.
     pub fn columns(&self) -> c_int {
         // SAFETY: the result is alive.
         unsafe { (self.api.nfields)(self.raw) }
@@ -133,6 +131,11 @@ impl Answer {
             let bytes = (api.getvalue)(raw, row, column).cast();
             Some(std::slice::from_raw_parts(bytes, usize::try_from(length).unwrap_or_default()))
         }
+    }
+
+    /// Returns the first value of a result whose values are texts.
+    pub fn first(&self) -> Option<String> {
+        self.texts().into_iter().flatten().next().flatten()
     }
 
     /// Returns all rows of a result whose values are texts.

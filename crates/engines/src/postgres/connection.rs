@@ -15,7 +15,7 @@ const CHUNK: c_int = 256;
 /// A connection, closed when dropped. One thread uses it, as libpq requires
 /// (<https://www.postgresql.org/docs/18/libpq-threading.html>): nothing here is `Send`.
 pub(super) struct Connection {
-    library: &'static Libpq,
+    pub library: &'static Libpq,
     raw: Handle,
 }
 
@@ -59,11 +59,6 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Returns the library of the connection.
-    pub fn library(&self) -> &'static Libpq {
-        self.library
-    }
-
     /// Returns the server's version as one number: 150018 is 15.18.
     pub fn server_version(&self) -> c_int {
         // SAFETY: the connection is alive.
@@ -82,7 +77,6 @@ impl Connection {
         self.exec(&terminated(sql)?)
     }
 
-    /// Begins a COPY into a table.
     pub fn copy_in(&mut self, sql: &str) -> Result<CopyIn<'_>, ServerError> {
         let answer = self.send(&terminated(sql)?)?.last()?;
         match answer.wants_rows() {
@@ -111,7 +105,6 @@ impl Connection {
         Ok(self.results(is_sent)?.last()?.parameters())
     }
 
-    /// Runs a prepared statement.
     pub fn execute(
         &mut self,
         name: &CStr,
@@ -143,15 +136,14 @@ impl Connection {
                 self.raw,
                 name.as_ptr(),
                 values.count(),
-                values.pointers().as_ptr(),
-                values.lengths().as_ptr(),
-                values.formats().as_ptr(),
+                values.0.pointers.as_ptr(),
+                values.0.lengths.as_ptr(),
+                values.0.formats.as_ptr(),
                 BINARY,
             )
         }
     }
 
-    /// Returns libpq's connection.
     pub fn raw(&mut self) -> Handle {
         self.raw
     }
@@ -171,7 +163,6 @@ impl Connection {
         }
     }
 
-    /// Returns the connection's last error.
     #[cold]
     pub fn error(&self) -> ServerError {
         // SAFETY: libpq also has a text for null.
@@ -234,7 +225,6 @@ pub(super) struct CopyIn<'a> {
 }
 
 impl CopyIn<'_> {
-    /// Sends bytes.
     pub fn put(&mut self, bytes: &[u8]) -> Result<(), ServerError> {
         let Connection { library, raw } = *self.connection;
         for piece in bytes.chunks(c_int::MAX as usize) {

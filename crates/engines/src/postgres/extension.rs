@@ -19,7 +19,6 @@ const CHUNK_DAYS: i64 = 7;
 /// (<https://www.postgresql.org/docs/18/sql-copy.html>).
 pub(super) const LACKS: [Feature; 2] = [Feature::Unlogged, Feature::Fill];
 
-/// The extension of a database.
 pub(super) struct Extension {
     pub version: String,
     /// Schema of its functions, quoted where SQL needs it.

@@ -25,13 +25,10 @@ pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     let mut session = Session::new(connection, Some(schema.clone()), url, options.durability);
     session.set(settings(schema, options.durability, features))?;
     let features = features.with_tables(&mut session.connection);
-    session.with_features(features)
+    Ok(session.with_features(features))
 }
 
 /// Removes the schema of a killed client.
-///
-/// # Errors
-/// Fails when the server cannot be reached, or returns its error.
 pub(super) fn remove_left(url: &str, schema: &str) -> Result<()> {
     let mut connection = reach(url)?;
     let features = Features::of_server(&mut connection);

@@ -25,13 +25,11 @@ pub(super) enum Feature {
     Copy,
     /// A table can be emptied and filled by COPY in a transaction, with its key created last.
     Fill,
-    /// COPY of a CSV file.
     CopyCsv,
     /// A view lists each table's indexes.
     Indexes,
     /// JSON documents as text, and their fields.
     Json,
-    /// JSON documents in a binary form.
     JsonBinary,
     /// The month of a time in milliseconds.
     Months,
@@ -39,7 +37,6 @@ pub(super) enum Feature {
     Pipeline,
 }
 
-/// The features of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Features(u32);
 
@@ -113,7 +110,6 @@ const TABLE_FEATURES: &[(Feature, &[&str])] = &[
 ];
 
 impl Features {
-    /// The features of PostgreSQL itself.
     pub const ALL: Self = Self(u32::MAX);
 
     /// Returns whether the server has a feature.
@@ -121,7 +117,6 @@ impl Features {
         self.0 & (1 << feature as u32) != 0
     }
 
-    /// Returns the features without some.
     pub fn without(self, lacks: &[Feature]) -> Self {
         Self(lacks.iter().fold(self.0, |features, lack| features & !(1 << *lack as u32)))
     }

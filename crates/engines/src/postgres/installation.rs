@@ -22,7 +22,6 @@ const BY_VERSION: &str = "/usr/lib/postgresql";
 /// owns nothing.
 const USERS: [&str; 2] = ["postgres", "nobody"];
 
-/// The programs of one version.
 pub(super) struct Installation {
     pub initdb: PathBuf,
     pub postgres: PathBuf,

@@ -29,15 +29,10 @@ const FILE: &str = "libpq.so";
 
 /// Returns the library for a connection. Connections to a private server state that they are
 /// without TLS.
-///
-/// # Errors
-///
-/// Fails when no library is found.
 pub(super) fn library_for(connection: &str) -> Result<&'static Libpq> {
     if connection.contains("sslmode=disable") { LIBRARY.get() } else { FOR_TLS.get() }
 }
 
-/// The loaded library.
 pub(super) struct Libpq {
     pub api: Api,
     /// Returns rows in chunks. Since 17.

@@ -42,10 +42,8 @@ use session::Session;
 use settings::SETTINGS;
 use tier::TIERS;
 
-/// Its name in errors.
 const NAME: &str = "postgres";
 
-/// The explanation of connections in `docs/engines/postgres.md`.
 const EXPLAINED: &[Explained] = &[Explained {
     how: CostAnomaly::Lag,
     counts: &[Counts::Start],
@@ -55,7 +53,6 @@ const EXPLAINED: &[Explained] = &[Explained {
     section: "docs/engines/postgres.md#what-measurements-show",
 }];
 
-/// The engine.
 pub(crate) struct Postgres;
 
 impl Engine for Postgres {

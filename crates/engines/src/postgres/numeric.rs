@@ -41,7 +41,6 @@ fn read(bytes: &[u8]) -> Option<Result<Digits<'_>, f64>> {
     }
 }
 
-/// Returns the nearest float.
 pub(super) fn float(bytes: &[u8]) -> Option<f64> {
     let number = match read(bytes)? {
         Ok(number) => number,

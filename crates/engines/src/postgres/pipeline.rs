@@ -49,7 +49,7 @@ impl From<ServerError> for Failed {
 impl<'a> Pipeline<'a> {
     /// Enters pipeline mode. Nothing else may be under way.
     pub fn enter(connection: &'a mut Connection) -> Result<Self, ServerError> {
-        let Some(api) = &connection.library().pipelines else {
+        let Some(api) = &connection.library.pipelines else {
             return Err(ServerError::without_state(
                 "this libpq has no pipelines; it is older than 14",
             ));

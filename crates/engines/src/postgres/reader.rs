@@ -25,7 +25,7 @@ const REACHES_FILES: &str = "\
 /// Lets the reader of a private server read the existing tables. On a given server, checks that the
 /// user cannot do more than a query of a workload file may.
 pub(super) fn allow(session: &mut Session) -> Result<()> {
-    let (schema, place) = session.place()?;
+    let (schema, place) = session.place();
     if schema != WHOLE {
         return check_user(session);
     }
@@ -35,12 +35,12 @@ pub(super) fn allow(session: &mut Session) -> Result<()> {
 
 /// Connects as the reader, or as the same user on a given server.
 pub(super) fn connect(session: &Session) -> Result<Connection> {
-    let (schema, place) = session.place()?;
+    let (schema, place) = session.place();
     // Later options override earlier ones.
     let user = if schema == WHOLE { format!(" user={READER}") } else { String::new() };
-    let mut reader = Connection::open(session.connection.library(), &(place.to_owned() + &user))
+    let mut reader = Connection::open(session.connection.library, &(place.to_owned() + &user))
         .map_err(|e| EngineError::failed(NAME, "connect as a user that only reads", e))?;
-    for sql in session.settings().into_iter().chain([READ_ONLY]) {
+    for sql in session.settings.as_deref().into_iter().chain([READ_ONLY]) {
         reader.run(sql).map_err(|e| e.while_doing(format!("run `{sql}`")))?;
     }
     Ok(reader)
@@ -62,8 +62,7 @@ fn user(place: &str) -> String {
 
 /// Refuses a user of a given server that has more privileges than a query of a workload file needs.
 fn check_user(session: &mut Session) -> Result<()> {
-    let reaches = session.connection.run(REACHES_FILES).ok();
-    let reaches = reaches.and_then(|found| found.texts().into_iter().flatten().next().flatten());
+    let reaches = session.connection.run(REACHES_FILES).ok().and_then(|found| found.first());
     let what = match reaches.as_deref() {
         Some("false") => return Ok(()),
         Some(_) => {

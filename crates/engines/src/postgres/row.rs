@@ -18,7 +18,6 @@ pub(super) struct View<'a> {
     columns: c_int,
 }
 
-/// The rows of an answer.
 pub(super) fn rows(answer: &Answer) -> impl Iterator<Item = View<'_>> {
     let columns = answer.columns();
     (0..answer.rows()).map(move |row| View { answer, row, columns })

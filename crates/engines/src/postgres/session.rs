@@ -36,15 +36,16 @@ pub(super) struct Session {
     reader: Option<Connection>,
     pub server: Option<Server>,
     pub durability: Durability,
-    /// The features of the server.
     pub features: Features,
     dialect: &'static dyn Dialect,
-    /// The schema on a given server. It is dropped at the end.
-    schema: Option<String>,
-    /// The address of the database for another process, as [`Session::join`] takes it.
-    at: String,
+    /// The schema on a given server, or [`WHOLE`].
+    schema: String,
+    /// Whether the schema is dropped at the end.
+    drops_schema: bool,
+    /// The server's address.
+    place: String,
     /// Statements that every connection begins with.
-    settings: Option<String>,
+    pub settings: Option<String>,
     /// The number of statements so far. Their names contain it.
     statements: usize,
 }
@@ -58,56 +59,43 @@ impl Session {
         place: &str,
         durability: Durability,
     ) -> Self {
-        let at = at(schema.as_deref().unwrap_or(WHOLE), Features::ALL, place);
-        let (server, settings, statements) = (None, None, 0);
-        let (features, dialect) = (Features::ALL, dialect::for_tier(durability, Features::ALL));
-        let reader = None;
         Self {
             connection,
-            reader,
-            server,
+            reader: None,
+            server: None,
             durability,
-            features,
-            dialect,
-            schema,
-            at,
-            settings,
-            statements,
+            features: Features::ALL,
+            dialect: dialect::for_tier(durability, Features::ALL),
+            drops_schema: schema.is_some(),
+            schema: schema.unwrap_or_else(|| WHOLE.to_owned()),
+            place: place.to_owned(),
+            settings: None,
+            statements: 0,
         }
     }
 
     /// Returns the schema, or [`WHOLE`], and the server's address.
-    pub fn place(&self) -> Result<(&str, &str)> {
-        let [schema, _, place] = address::parts(NAME, &self.at)?;
-        Ok((schema, place))
+    pub fn place(&self) -> (&str, &str) {
+        (&self.schema, &self.place)
     }
 
-    /// Returns the statements that every connection begins with.
-    pub fn settings(&self) -> Option<&str> {
-        self.settings.as_deref()
+    /// Returns the address of the database for another process, as [`Session::join`] takes it.
+    fn at(&self) -> String {
+        format!("{} {} {}", self.schema, self.features.to_text(), self.place)
     }
 
     /// Sets the features of a server that may lack some.
-    ///
-    /// # Errors
-    /// Never, with what [`Session::new`] made.
-    pub fn with_features(mut self, features: Features) -> Result<Self> {
-        let [schema, _, place] = address::parts(NAME, &self.at)?;
-        self.at = at(schema, features, place);
+    pub fn with_features(mut self, features: Features) -> Self {
         (self.features, self.dialect) = (features, dialect::for_tier(self.durability, features));
-        Ok(self)
+        self
     }
 
     /// Makes new tables with a time in their key hypertables, on a server with TimescaleDB. A second
     /// connection makes no tables.
-    ///
-    /// # Errors
-    /// Never, with what [`Session::new`] made.
-    pub fn with_hypertables(self, extension: Extension) -> Result<Self> {
-        let features = self.features.without(&LACKS);
-        let mut session = self.with_features(features)?;
-        session.dialect = dialect::with_hypertables(features, extension);
-        Ok(session)
+    pub fn with_hypertables(mut self, extension: Extension) -> Self {
+        self.features = self.features.without(&LACKS);
+        self.dialect = dialect::with_hypertables(self.features, extension);
+        self
     }
 
     /// Opens the store of a second connection to a database that another process has opened.
@@ -116,8 +104,8 @@ impl Session {
         let features = Features::parse(features).unwrap_or(Features::ALL);
         let connection = Connection::open(library, place)
             .map_err(|e| EngineError::failed(NAME, "join a database", e))?;
-        let mut session = Self::new(connection, None, place, durability).with_features(features)?;
-        at.clone_into(&mut session.at);
+        let mut session = Self::new(connection, None, place, durability).with_features(features);
+        schema.clone_into(&mut session.schema);
         if schema != WHOLE {
             session.set(settings(schema, durability, features))?;
         }
@@ -137,8 +125,7 @@ impl Session {
 
     /// Makes a new connection, then ends the old one, so that a failure leaves the old one.
     fn renew(&mut self) -> Result<()> {
-        let (_, place) = self.place()?;
-        let mut connection = Connection::open(self.connection.library(), place)
+        let mut connection = Connection::open(self.connection.library, &self.place)
             .map_err(|e| EngineError::failed(NAME, "connect again", e))?;
         if let Some(sql) = &self.settings {
             connection.run(sql).map_err(|e| e.while_doing(format!("run `{sql}`")))?;
@@ -161,11 +148,13 @@ impl Session {
 
     /// Drops the schema on a given server, if there is one.
     fn drop_schema(&mut self) -> Result<()> {
-        let Some(schema) = self.schema.take() else { return Ok(()) };
+        if !mem::take(&mut self.drops_schema) {
+            return Ok(());
+        }
         self.reader = None;
         // A transaction left open would undo the DROP. Without one, ROLLBACK is only a warning.
         self.exec(c"ROLLBACK")?;
-        self.ask(&format!("DROP SCHEMA {schema} CASCADE")).map(drop)
+        self.ask(&format!("DROP SCHEMA {} CASCADE", self.schema)).map(drop)
     }
 
     /// Fills a table inside the transaction that is open.
@@ -231,9 +220,7 @@ impl Session {
     /// without binary COPY.
     fn insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
         let names: Vec<&str> = table.columns.iter().map(|(name, ..)| *name).collect();
-        let places: Vec<String> = (1..=names.len()).map(|n| self.dialect.placeholder(n)).collect();
-        let (names, places) = (names.join(", "), places.join(", "));
-        let sql = format!("INSERT INTO {} ({names}) VALUES ({places})", table.name);
+        let sql = self.dialect.insert_rows(table.name, &names, 1);
         let mut statement = Driver::prepare(self, &sql)?;
         self.run_each(&mut statement, rows)
     }
@@ -262,11 +249,6 @@ pub(super) fn settings(schema: &str, durability: Durability, features: Features)
 
 fn is_not_taken(state: &str) -> bool {
     NOT_TAKEN.iter().any(|class| state.starts_with(class))
-}
-
-/// Returns the address of a database for another process.
-fn at(schema: &str, features: Features, place: &str) -> String {
-    format!("{schema} {} {place}", features.to_text())
 }
 
 impl Drop for Session {

@@ -1,6 +1,5 @@
 //! The settings that the server runs with.
 
-use super::answer::Answer;
 use super::features::Feature;
 use super::session::Session;
 use super::tier::TIERS;
@@ -60,53 +59,31 @@ pub(super) const SETTINGS: Settings = Settings {
     written: |set| lines("# postgresql.conf", set, |name, value| format!("{name} = '{value}'")),
 };
 
-/// Values that tuning tries.
+const WAL: &str = "https://www.postgresql.org/docs/18/runtime-config-wal.html";
+const QUERIES: &str = "https://www.postgresql.org/docs/18/runtime-config-query.html";
+
 const CANDIDATES: &[Candidate] = &[
-    Candidate::new(
-        &[("wal_compression", "on")],
-        "processor time for fewer bytes of log",
-        "https://www.postgresql.org/docs/18/runtime-config-wal.html",
-    ),
+    Candidate::new(&[("wal_compression", "on")], "processor time for fewer bytes of log", WAL),
     Candidate::new(
         &[("wal_init_zero", "off")],
         "the space of a log is not taken beforehand, so a full disk can stop the server",
-        "https://www.postgresql.org/docs/18/runtime-config-wal.html",
+        WAL,
     ),
-    Candidate::new(
-        &[("wal_recycle", "off")],
-        "a new log file is created when it is needed",
-        "https://www.postgresql.org/docs/18/runtime-config-wal.html",
-    ),
-    Candidate::new(
-        &[("wal_sync_method", "open_datasync")],
-        "each write of the log is synced",
-        "https://www.postgresql.org/docs/18/runtime-config-wal.html",
-    ),
-    Candidate::new(
-        &[("wal_buffers", "16MB")],
-        "memory",
-        "https://www.postgresql.org/docs/18/runtime-config-wal.html",
-    ),
-    Candidate::new(
-        &[("jit", "off")],
-        "long questions are not compiled",
-        "https://www.postgresql.org/docs/18/runtime-config-query.html",
-    ),
+    Candidate::new(&[("wal_recycle", "off")], "a new log file is created when it is needed", WAL),
+    Candidate::new(&[("wal_sync_method", "open_datasync")], "each write of the log is synced", WAL),
+    Candidate::new(&[("wal_buffers", "16MB")], "memory", WAL),
+    Candidate::new(&[("jit", "off")], "long questions are not compiled", QUERIES),
     Candidate::new(
         &[("random_page_cost", "1.1")],
         "indexes are used where a scan would be faster on a disk that seeks",
-        "https://www.postgresql.org/docs/18/runtime-config-query.html",
+        QUERIES,
     ),
-    Candidate::new(
-        &[("synchronous_commit", "off")],
-        "a killed server loses the last commits",
-        "https://www.postgresql.org/docs/18/runtime-config-wal.html",
-    )
-    .keeping(Durability::None),
+    Candidate::new(&[("synchronous_commit", "off")], "a killed server loses the last commits", WAL)
+        .keeping(Durability::None),
     Candidate::new(
         &[("full_page_writes", "off")],
         "a killed server or a power cut may damage a page",
-        "https://www.postgresql.org/docs/18/runtime-config-wal.html",
+        WAL,
     )
     .keeping(Durability::None),
 ];
@@ -139,7 +116,7 @@ pub(super) fn read_back(
         // A server with settings of its own, or none.
         Err(_) if options.url.is_some() => {
             let shown = names.iter().filter_map(|name| {
-                let value = session.connection.run(&format!("SHOW {name}")).ok().and_then(first)?;
+                let value = session.connection.run(&format!("SHOW {name}")).ok()?.first()?;
                 Some(((*name).to_owned(), value))
             });
             (shown.collect(), String::new())
@@ -151,9 +128,9 @@ pub(super) fn read_back(
     }
     if let Ok(found) = session.connection.run("SELECT pg_jit_available()::text") {
         // Whether `jit` has anything to turn on.
-        settings.extend(first(found).map(|there| ("pg_jit_available".to_owned(), there)));
+        settings.extend(found.first().map(|there| ("pg_jit_available".to_owned(), there)));
     }
-    settings.push(("libpq".to_owned(), session.connection.library().version.clone()));
+    settings.push(("libpq".to_owned(), session.connection.library.version.clone()));
     if let Some(lacks) = session.features.lacking() {
         settings.push((LACKS.to_owned(), lacks));
     }
@@ -167,7 +144,7 @@ pub(super) fn of_tier(session: &mut Session) -> Result<ReadBack> {
     for (name, _) in TIERS.for_tier(session.durability).read_back {
         // A given server can lack the parameter, and was asked when it was opened.
         let asked = session.connection.run(&format!("SELECT current_setting('{name}', true)"));
-        let value = asked.ok().and_then(first);
+        let value = asked.ok().and_then(|found| found.first());
         settings.extend(value.map(|value| ((*name).to_owned(), value)));
     }
     Ok(settings)
@@ -175,29 +152,21 @@ pub(super) fn of_tier(session: &mut Session) -> Result<ReadBack> {
 
 /// Returns the version of a given server: PostgreSQL's number, or what it calls itself.
 fn product(session: &mut Session, number: String) -> Result<String> {
-    let said = first(session.ask("SELECT version()")?).unwrap_or_default();
+    let said = session.ask("SELECT version()")?.first().unwrap_or_default();
     let of_its_own = said.strip_prefix("PostgreSQL ").and_then(|rest| rest.strip_prefix(&number));
     // "PostgreSQL 15.14 (Debian 15.14-0+deb12u1) on x86_64-pc-linux-gnu, compiled by gcc …"
     let is_postgres = of_its_own.is_some_and(|rest| rest.starts_with(" on "));
     Ok(if is_postgres && !number.is_empty() { number } else { said })
 }
 
-/// Returns the first value of an answer.
-fn first(answer: Answer) -> Option<String> {
-    answer.texts().into_iter().flatten().next().flatten()
-}
-
 /// Returns the bytes of the server's cache.
-///
-/// # Errors
-/// Returns the server's error.
 pub(super) fn cache(session: &mut Session) -> Result<Option<u64>> {
     let sql = "SELECT pg_size_bytes(current_setting('shared_buffers'))";
     let found = match session.connection.run(sql) {
         Err(_) if session.server.is_none() => return Ok(None),
         found => found.map_err(|e| e.while_doing(format!("run `{sql}`")))?,
     };
-    Ok(first(found).and_then(|bytes| bytes.parse().ok()))
+    Ok(found.first().and_then(|bytes| bytes.parse().ok()))
 }
 
 /// Returns how a table is stored, by creating one. `None` where the server does not report it.
@@ -211,7 +180,7 @@ fn persistence(session: &mut Session) -> Result<Option<String>> {
     session.exec(c"ROLLBACK")?;
     let kept = match kept {
         Err(_) if session.server.is_none() => return Ok(None),
-        kept => first(kept.map_err(|e| e.while_doing(format!("run `{sql}`")))?),
+        kept => kept.map_err(|e| e.while_doing(format!("run `{sql}`")))?.first(),
     };
     Ok(kept.map(|kept| match &*kept {
         "p" => "permanent".to_owned(),

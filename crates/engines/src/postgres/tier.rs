@@ -4,7 +4,6 @@ use embermark_model::Durability;
 
 use crate::{TierSetting, TierTable};
 
-/// The settings of a tier.
 #[derive(Clone, Copy)]
 pub(super) struct Parameters {
     pub fsync: bool,

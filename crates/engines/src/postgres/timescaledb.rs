@@ -14,7 +14,6 @@ use crate::{
     Tier,
 };
 
-/// Its name in errors.
 const NAME: &str = "timescaledb";
 
 const REMEDY: &str = "give yours as --url timescaledb=postgres://user:password@host:port/database";
@@ -22,7 +21,6 @@ const REMEDY: &str = "give yours as --url timescaledb=postgres://user:password@h
 /// How tables are stored, for the settings of a result.
 const TABLES: &str = "hypertables in chunks of 7 days where the key has a time, else plain tables";
 
-/// The engine.
 pub(crate) struct TimescaleDb;
 
 impl Engine for TimescaleDb {
@@ -59,7 +57,7 @@ impl Engine for TimescaleDb {
         let mut session = external::connect(url, options)?;
         let extension = extension_of(&mut session)?;
         let version = extension.version.clone();
-        let mut opened = opened(NAME, options, session.with_hypertables(extension)?, None)?;
+        let mut opened = opened(NAME, options, session.with_hypertables(extension), None)?;
         opened.version = format!("{version} on PostgreSQL {}", opened.version);
         opened.settings.push(("tables".to_owned(), TABLES.to_owned()));
         Ok(opened)

@@ -15,9 +15,11 @@ use crate::sql::Param;
 /// others (NUMERIC, JSONB, TIMESTAMP, UUID …) as text, which the server parses.
 pub(super) struct Values {
     types: Vec<Oid>,
-    pointers: Vec<*const c_char>,
-    lengths: Vec<c_int>,
-    formats: Vec<c_int>,
+    /// Null for NULL.
+    pub pointers: Vec<*const c_char>,
+    /// Bytes of binary values.
+    pub lengths: Vec<c_int>,
+    pub formats: Vec<c_int>,
     /// Numbers in binary form, to which `pointers` point.
     numbers: Vec<[u8; 8]>,
     /// Texts that must end with a zero byte, to which `pointers` point.
@@ -67,7 +69,6 @@ impl Values {
         }
     }
 
-    /// Encodes the parameters.
     pub fn encode<'a>(&'a mut self, params: &'a [Param<'a>]) -> Result<Encoded<'a>, String> {
         let count = self.types.len();
         if params.len() != count {
@@ -148,27 +149,12 @@ impl Values {
 
 /// Encoded values. They borrow what they point to.
 #[derive(Clone, Copy)]
-pub(super) struct Encoded<'a>(&'a Values);
+pub(super) struct Encoded<'a>(pub &'a Values);
 
-impl<'a> Encoded<'a> {
+impl Encoded<'_> {
     pub fn count(self) -> c_int {
         // A statement has at most 65,535.
         c_int::try_from(self.0.types.len()).unwrap_or(c_int::MAX)
-    }
-
-    /// Returns where each value is, null for NULL.
-    pub fn pointers(self) -> &'a [*const c_char] {
-        &self.0.pointers
-    }
-
-    /// Returns the lengths in bytes of binary values.
-    pub fn lengths(self) -> &'a [c_int] {
-        &self.0.lengths
-    }
-
-    /// Returns whether each value is binary.
-    pub fn formats(self) -> &'a [c_int] {
-        &self.0.formats
     }
 }
 
@@ -180,14 +166,14 @@ mod tests {
     fn encoded(param: Param<'_>, of: Oid) -> Result<Option<Vec<u8>>, String> {
         let (mut values, params) = (Values::new(vec![of]), [param]);
         let values = values.encode(&params)?;
-        let pointer = values.pointers()[0].cast::<u8>();
+        let pointer = values.0.pointers[0].cast::<u8>();
         if pointer.is_null() {
             return Ok(None);
         }
         // SAFETY: the value is alive, and has that many bytes or ends with a zero byte.
         let bytes = unsafe {
-            if values.formats()[0] == BINARY {
-                std::slice::from_raw_parts(pointer, values.lengths()[0].try_into().unwrap())
+            if values.0.formats[0] == BINARY {
+                std::slice::from_raw_parts(pointer, values.0.lengths[0].try_into().unwrap())
             } else {
                 std::ffi::CStr::from_ptr(pointer.cast()).to_bytes()
             }
@@ -211,7 +197,7 @@ mod tests {
         assert_eq!(encoded(Param::Float(1.25), types::NUMERIC), Ok(Some(b"1.25".to_vec())));
         assert_eq!(encoded(Param::Text("{}"), types::JSONB), Ok(Some(b"{}".to_vec())));
         let mut both = Values::new(vec![types::NUMERIC, types::INT8]);
-        assert_eq!(both.encode(&[Param::Null; 2]).unwrap().formats(), [0, BINARY]);
+        assert_eq!(both.encode(&[Param::Null; 2]).unwrap().0.formats, [0, BINARY]);
         assert!(encoded(Param::Text("{\0}"), types::JSONB).unwrap_err().contains("zero byte"));
     }
 
@@ -220,8 +206,8 @@ mod tests {
         let mut values = Values::new(vec![types::TEXT, types::NUMERIC]);
         values.encode(&[Param::Text("long ago"), Param::Int(12_345)]).unwrap();
         let encoded = values.encode(&[Param::Text(""), Param::Null]).unwrap();
-        assert_eq!((encoded.lengths()[0], encoded.pointers()[1].is_null()), (0, true));
-        assert!(!encoded.pointers()[0].is_null(), "an empty text is no NULL");
+        assert_eq!((encoded.0.lengths[0], encoded.0.pointers[1].is_null()), (0, true));
+        assert!(!encoded.0.pointers[0].is_null(), "an empty text is no NULL");
         assert_eq!(self::encoded(Param::Null, types::INT8), Ok(None));
         let error = values.encode(&[Param::Null]).err().unwrap();
         assert!(error.contains("1 parameters") && error.contains('2'), "{error}");

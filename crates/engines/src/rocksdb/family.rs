@@ -52,7 +52,6 @@ impl Family {
         (self.db.lib, self.db.own.api, self.db.raw.raw, self.raw.raw)
     }
 
-    /// Returns the value of a key.
     #[inline]
     pub(super) fn get<'a>(&'a self, reads: &ReadOptions, key: &[u8]) -> Result<Option<Value<'a>>> {
         let (lib, api, db, family) = self.parts();
@@ -175,7 +174,6 @@ impl Family {
         unsafe { bytes((self.db.own.api.writebatch_data)(batch.raw(), &mut size), size) }
     }
 
-    /// Writes the memtables to files.
     pub(super) fn flush(&self) -> Result<()> {
         let (lib, api, db, family) = self.parts();
         // SAFETY: all are open; by default, the options wait.
@@ -185,7 +183,6 @@ impl Family {
         })
     }
 
-    /// Merges its files.
     pub(super) fn compact(&self) {
         let (_, api, db, family) = self.parts();
         // SAFETY: both are open; null means no bound.

@@ -10,12 +10,10 @@ use crate::EngineError;
 use crate::library::{Loaded, Search};
 use crate::lsm::{self, Lib};
 
-/// Environment variable with its folder.
 pub(super) const VARIABLE: &str = "ROCKSDB_LIB_DIR";
 
 const FILE: &str = "librocksdb.so";
 
-/// The library.
 pub(super) static LIBRARY: Loaded<RocksLib> = Loaded::new(
     super::ID,
     crate::deps::install_hint(
@@ -25,7 +23,6 @@ pub(super) static LIBRARY: Loaded<RocksLib> = Loaded::new(
     load,
 );
 
-/// The loaded library.
 pub(super) struct RocksLib {
     pub lib: Lib,
     pub api: &'static Api,

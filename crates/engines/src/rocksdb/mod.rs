@@ -41,7 +41,7 @@ const TIERS: TierTable<(bool, bool)> = TierTable {
         (false, false),
         "disableWAL=true: changes stay in the process's memory until it is full, at maintenance \
          and at close",
-        "https://github.com/facebook/rocksdb/wiki/WAL-Performance",
+        WAL,
     ),
     process: TierSetting::new(
         Durability::Process,
@@ -61,7 +61,6 @@ const TIERS: TierTable<(bool, bool)> = TierTable {
 const MANUAL: &str = "https://github.com/facebook/rocksdb/wiki/Basic-Operations#synchronous-writes";
 const WRITTEN_AT_ONCE: &[ReadBack] = &[("manual_wal_flush", &["false"])];
 
-/// The explanation in `docs/engines/rocksdb.md`.
 const EXPLAINED: &[Explained] = &[Explained {
     how: CostAnomaly::Lag,
     counts: &[],
@@ -71,7 +70,6 @@ const EXPLAINED: &[Explained] = &[Explained {
     section: "docs/engines/rocksdb.md#what-measurements-show",
 }];
 
-/// The engine.
 pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     id: ID,
     name: "RocksDB",
@@ -113,13 +111,13 @@ const SETTINGS: Settings = Settings {
     },
 };
 
-/// Values that tuning tries.
+const WAL: &str = "https://github.com/facebook/rocksdb/wiki/WAL-Performance";
+const TUNING: &str = "https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning";
+const COMPRESSION: &str = "https://github.com/facebook/rocksdb/wiki/Compression";
+const FILTERS: &str = "https://github.com/facebook/rocksdb/wiki/RocksDB-Bloom-Filter";
+
 const CANDIDATES: &[Candidate] = &[
-    Candidate::new(
-        &[("recycle_log_file_num", "4")],
-        "logs keep their size on disk",
-        "https://github.com/facebook/rocksdb/wiki/WAL-Performance",
-    ),
+    Candidate::new(&[("recycle_log_file_num", "4")], "logs keep their size on disk", WAL),
     Candidate::new(
         &[
             ("recycle_log_file_num", "4"),
@@ -127,47 +125,31 @@ const CANDIDATES: &[Candidate] = &[
             ("db_write_buffer_size", "1048576"),
         ],
         "smaller files, merged more often",
-        "https://github.com/facebook/rocksdb/wiki/WAL-Performance",
+        WAL,
     ),
     Candidate::new(
         &[("wal_bytes_per_sync", "1048576")],
         "a log that no commit syncs is written back earlier",
         "https://github.com/facebook/rocksdb/wiki/IO",
     ),
-    Candidate::new(
-        &[("write_buffer_size", "1048576")],
-        "smaller files, merged more often",
-        "https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning",
-    ),
-    Candidate::new(
-        &[("compression", "kNoCompression")],
-        "more bytes on disk",
-        "https://github.com/facebook/rocksdb/wiki/Compression",
-    ),
+    Candidate::new(&[("write_buffer_size", "1048576")], "smaller files, merged more often", TUNING),
+    Candidate::new(&[("compression", "kNoCompression")], "more bytes on disk", COMPRESSION),
     Candidate::new(
         &[("compression", "kLZ4Compression")],
         "processor time for fewer bytes",
-        "https://github.com/facebook/rocksdb/wiki/Compression",
+        COMPRESSION,
     ),
-    Candidate::new(
-        &[("block_size", "4096")],
-        "a larger index in memory",
-        "https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning",
-    ),
-    Candidate::new(
-        &[("block_size", "32768")],
-        "a point read takes more bytes",
-        "https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning",
-    ),
+    Candidate::new(&[("block_size", "4096")], "a larger index in memory", TUNING),
+    Candidate::new(&[("block_size", "32768")], "a point read takes more bytes", TUNING),
     Candidate::new(
         &[("filter_policy", "bloomfilter:16:false")],
         "more memory for filters",
-        "https://github.com/facebook/rocksdb/wiki/RocksDB-Bloom-Filter",
+        FILTERS,
     ),
     Candidate::new(
         &[("filter_policy", "ribbonfilter:10")],
         "processor time when a file is written",
-        "https://github.com/facebook/rocksdb/wiki/RocksDB-Bloom-Filter",
+        FILTERS,
     ),
     Candidate::new(
         &[("data_block_index_type", "kDataBlockBinaryAndHash")],
@@ -189,20 +171,15 @@ const CANDIDATES: &[Candidate] = &[
         "processor time for fewer bytes of log",
         "https://github.com/facebook/rocksdb/wiki/WAL-Compression",
     ),
-    Candidate::new(
-        &[("max_background_jobs", "1")],
-        "merging falls behind sooner",
-        "https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning",
-    ),
+    Candidate::new(&[("max_background_jobs", "1")], "merging falls behind sooner", TUNING),
     Candidate::new(
         &[("manual_wal_flush", "true")],
         "a killed program loses what it had not flushed",
-        "https://github.com/facebook/rocksdb/wiki/WAL-Performance",
+        WAL,
     )
     .keeping(Durability::None),
 ];
 
-/// Opens or creates a database.
 fn open(options: &OpenOptions, &set: &(bool, bool)) -> Result<Opened> {
     let (library, dir) = (LIBRARY.get()?, &options.dir);
     let sizes = Sizes::for_memory(options.memory);
@@ -259,8 +236,6 @@ impl Lifecycle for Client {
         )
     }
 
-    /// Another client of the same database, with its own reads and writes. Threads can share the
-    /// database freely (<https://github.com/facebook/rocksdb/wiki/Basic-Operations#concurrency>).
     fn connection(&mut self) -> Result<ConnectionParameters> {
         let db = &self.families.db;
         let dir = db.own.dir.display().to_string();
@@ -268,6 +243,8 @@ impl Lifecycle for Client {
         Ok(vec![("dir", dir), ("sync", sync), ("wal", wal)])
     }
 
+    /// Opens another client of the same database, with its own reads and writes. Threads can share
+    /// it freely (<https://github.com/facebook/rocksdb/wiki/Basic-Operations#concurrency>).
     fn open_client(&mut self) -> Result<ClientOpener> {
         let (families, sizes) = (Arc::clone(&self.families), (self.file, self.buffer));
         Ok(ClientOpener::kv(move || Ok(Self::new(families, sizes))))

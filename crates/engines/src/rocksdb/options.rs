@@ -8,7 +8,6 @@ use std::{fs, io, thread};
 
 use crate::{OpenOptions, Setting, SettingValues};
 
-/// Options that are reported.
 const REPORTED: &str = "manual_wal_flush db_write_buffer_size max_background_jobs bytes_per_sync \
                         write_buffer_size max_bytes_for_level_base target_file_size_base \
                         compression level_compaction_dynamic_level_bytes block_size filter_policy \
@@ -34,7 +33,6 @@ pub(super) const KNOWN: [Setting; 17] = [
     Setting::new("target_file_size_base", SettingValues::Number).engine_default(),
     Setting::new("level_compaction_dynamic_level_bytes", SettingValues::Any).engine_default(),
 ];
-/// Number of options of tables.
 const OF_TABLES: usize = 10;
 /// Default size of a file, and the least size set here, which is LevelDB's.
 const FILE: (u64, u64) = (64 << 20, 2 << 20);
@@ -48,7 +46,6 @@ pub(super) struct Sizes {
     pub cache: u64,
     /// Logarithm of the number of shards of the cache.
     pub shard_bits: u32,
-    /// Size of a file.
     pub file: u64,
 }
 

@@ -17,7 +17,6 @@ pub(super) struct SstFile {
 }
 
 impl SstFile {
-    /// Appends a pair.
     #[inline]
     pub(super) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let (api, raw) = (self.db.own.api, self.raw.raw);

@@ -13,10 +13,8 @@ use crate::{EngineError, Link, Result};
 /// Prefix of a path.
 const SOCKET: &str = "unix:";
 
-/// Address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Address {
-    /// A Unix socket.
     Socket(PathBuf),
     /// A URL in the engine's form.
     Url(String),
@@ -92,7 +90,6 @@ impl ListenAddresses {
     }
 }
 
-/// Lowest port to try.
 const LOWEST: u16 = 10_000;
 
 /// Number of ports to try before the system is asked for one.

@@ -15,7 +15,6 @@ use crate::{
 /// An engine's programs by name, and their version.
 pub(crate) type FoundPrograms = (Vec<(&'static str, PathBuf)>, String);
 
-/// Settings that a server reported.
 pub(crate) struct ReadBack {
     pub version: String,
     pub settings: Vec<(String, String)>,

@@ -2,7 +2,6 @@
 
 use crate::sql::{Dialect, Explain, ResultRow, SqlType, TableDef};
 
-/// The dialect.
 pub(super) struct SqliteDialect;
 
 /// Most texts outside the key of a row that counts as narrow. A twentieth of a 4 KiB page is 205
@@ -36,13 +35,13 @@ impl Dialect for SqliteDialect {
         format!("?{n}")
     }
 
-    /// "SQLite stores JSON as ordinary text": <https://www.sqlite.org/json1.html>. A column declared
-    /// JSON would have the affinity of numbers.
     /// SUM of whole numbers fails beyond 64 bits: <https://www.sqlite.org/lang_aggfunc.html#sumunc>.
     fn sum(&self, column: &str, is_large: bool) -> String {
         if is_large { format!("SUM(CAST({column} AS REAL))") } else { format!("SUM({column})") }
     }
 
+    /// "SQLite stores JSON as ordinary text": <https://www.sqlite.org/json1.html>. A column declared
+    /// JSON would have the affinity of numbers.
     fn json(&self) -> Option<&'static str> {
         Some("TEXT")
     }

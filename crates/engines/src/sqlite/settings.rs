@@ -46,32 +46,24 @@ pub(super) const SETTINGS: Settings = Settings {
     },
 };
 
-/// Values that tuning tries.
+const PAGE_SIZE: &str = "https://www.sqlite.org/pragma.html#pragma_page_size";
+const AUTO_CHECKPOINT: &str = "https://www.sqlite.org/pragma.html#pragma_wal_autocheckpoint";
+const JOURNAL_MODE: &str = "https://www.sqlite.org/pragma.html#pragma_journal_mode";
+const SYNCHRONOUS: &str = "https://www.sqlite.org/pragma.html#pragma_synchronous";
+
 const CANDIDATES: &[Candidate] = &[
-    Candidate::new(
-        &[("page_size", "1024")],
-        "more pages, each with its header",
-        "https://www.sqlite.org/pragma.html#pragma_page_size",
-    ),
-    Candidate::new(
-        &[("page_size", "8192")],
-        "a change of a row writes more",
-        "https://www.sqlite.org/pragma.html#pragma_page_size",
-    ),
-    Candidate::new(
-        &[("page_size", "16384")],
-        "a change of a row writes more",
-        "https://www.sqlite.org/pragma.html#pragma_page_size",
-    ),
+    Candidate::new(&[("page_size", "1024")], "more pages, each with its header", PAGE_SIZE),
+    Candidate::new(&[("page_size", "8192")], "a change of a row writes more", PAGE_SIZE),
+    Candidate::new(&[("page_size", "16384")], "a change of a row writes more", PAGE_SIZE),
     Candidate::new(
         &[("wal_autocheckpoint", "100")],
         "more checkpoints, each with a sync",
-        "https://www.sqlite.org/pragma.html#pragma_wal_autocheckpoint",
+        AUTO_CHECKPOINT,
     ),
     Candidate::new(
         &[("wal_autocheckpoint", "10000")],
         "a log of up to ten thousand pages next to the database",
-        "https://www.sqlite.org/pragma.html#pragma_wal_autocheckpoint",
+        AUTO_CHECKPOINT,
     ),
     Candidate::new(
         &[("mmap_size", "268435456")],
@@ -83,28 +75,16 @@ const CANDIDATES: &[Candidate] = &[
         "two more files beside the database while it is open",
         "https://www.sqlite.org/wal.html",
     ),
-    Candidate::new(
-        &[("journal_mode", "TRUNCATE")],
-        "a reader waits for the writer",
-        "https://www.sqlite.org/pragma.html#pragma_journal_mode",
-    ),
-    Candidate::new(
-        &[("journal_mode", "PERSIST")],
-        "a reader waits for the writer",
-        "https://www.sqlite.org/pragma.html#pragma_journal_mode",
-    ),
+    Candidate::new(&[("journal_mode", "TRUNCATE")], "a reader waits for the writer", JOURNAL_MODE),
+    Candidate::new(&[("journal_mode", "PERSIST")], "a reader waits for the writer", JOURNAL_MODE),
     Candidate::new(
         &[("synchronous", "NORMAL")],
         "a power cut takes the commits since the last checkpoint",
-        "https://www.sqlite.org/pragma.html#pragma_synchronous",
+        SYNCHRONOUS,
     )
     .keeping(Durability::Process),
-    Candidate::new(
-        &[("synchronous", "OFF")],
-        "a power cut may damage the file",
-        "https://www.sqlite.org/pragma.html#pragma_synchronous",
-    )
-    .keeping(Durability::Process),
+    Candidate::new(&[("synchronous", "OFF")], "a power cut may damage the file", SYNCHRONOUS)
+        .keeping(Durability::Process),
     Candidate::new(
         &[("temp_store", "MEMORY")],
         "sorting takes memory",

@@ -13,7 +13,6 @@ use crate::sql::{Param, ResultRow, Visit};
 use crate::sql_driver::Stopped;
 use crate::{EngineError, Result};
 
-/// A prepared statement.
 pub(super) struct Prepared {
     raw: NonNull<ffi::sqlite3_stmt>,
     parameters: usize,
@@ -23,7 +22,6 @@ pub(super) struct Prepared {
 /// A statement in use. Reset when dropped, so that it holds no lock and no row after its use.
 struct Running<'a>(&'a Prepared);
 
-/// The current row of a statement.
 struct Row<'a>(&'a Prepared);
 
 impl Prepared {
@@ -284,7 +282,6 @@ impl ResultRow for Row<'_> {
     }
 }
 
-/// Returns the connection's last error message.
 fn message(connection: &Connection) -> String {
     // SAFETY: the connection is open; the text is copied before another call could change it.
     unsafe { CStr::from_ptr(ffi::sqlite3_errmsg(connection.handle())) }

@@ -33,7 +33,6 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Creates the store of a connection.
     pub(super) fn store(connection: Rc<Connection>, options: &OpenOptions) -> Result<Store> {
         let prepare = |sql| Prepared::new(&connection, sql);
         Ok(Store::Sql(Connected::new(Self {

@@ -4,7 +4,6 @@ use embermark_model::Durability;
 
 use crate::{TierSetting, TierTable};
 
-/// The pragmas of a tier.
 #[derive(Clone, Copy)]
 pub(super) struct Pragmas {
     pub journal_mode: &'static str,

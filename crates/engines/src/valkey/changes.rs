@@ -69,9 +69,6 @@ impl Changes {
     }
 
     /// Sends the changes as one transaction. Returns the number of its commands.
-    ///
-    /// # Errors
-    /// Fails when the connection breaks.
     pub fn send(&self, connection: &mut Connection, tables: &[Names]) -> Answer<usize> {
         connection.command(1, "MULTI");
         let (mut rest, mut commands) = (&self.list[..], 0);

@@ -12,11 +12,10 @@ use crate::{EngineError, OpenOptions, Result};
 pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     let mut session = reach(url, &options.guest)?;
     session.remove().map_err(super::session::failed("remove what a killed client left"))?;
-    session.remove_at_end();
+    session.is_given = true;
     Ok(session)
 }
 
-/// Connects.
 pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
     let address = Address::Url(url.to_owned());
     let uri = Uri::new(&address).map_err(|why| {

@@ -9,7 +9,6 @@ use embermark_libraries::search_path;
 use crate::deps;
 use crate::program::{Missing, Search, Variable};
 
-/// Name of the program.
 pub(super) const SERVER: &str = "valkey-server";
 
 pub(super) const VARIABLE: Variable =

@@ -29,10 +29,8 @@ use session::Session;
 use store::ValkeyStore;
 use uri::Uri;
 
-/// Its name in errors.
 const NAME: &str = "valkey";
 
-/// The engine.
 pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     info: Info {
         id: NAME,

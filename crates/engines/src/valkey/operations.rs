@@ -12,7 +12,6 @@ use super::snapshot_check::SnapshotCheck;
 use crate::kv::{BlindWrites, Change, Operations, Range, Table, Visit, VisitPut};
 use crate::{EngineError, Result};
 
-/// Reads of tables.
 pub(super) struct Reads<'a> {
     pub connection: &'a mut Connection,
     pub tables: &'a [Names],
@@ -63,7 +62,6 @@ impl Reads<'_> {
 /// Operations that are done one by one, or the reads of a snapshot.
 pub(super) struct Single<'a> {
     pub reads: Reads<'a>,
-    /// State of a snapshot.
     pub snapshot: Option<SnapshotCheck>,
 }
 

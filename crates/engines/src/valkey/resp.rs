@@ -57,7 +57,6 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Connects.
     pub fn open(place: &Place) -> io::Result<Self> {
         let stream = match place {
             Place::Socket(path) => UnixStream::connect(path)?,
@@ -83,7 +82,6 @@ impl Connection {
         self.out.extend_from_slice(b"\r\n");
     }
 
-    /// Adds a number as a word.
     pub fn number(&mut self, number: usize) {
         self.word(&[Buffer::new().format(number).as_bytes()]);
     }
@@ -197,7 +195,6 @@ impl Connection {
         }
     }
 
-    /// Reads a number.
     #[inline]
     pub fn integer(&mut self) -> Answer<i64> {
         match self.head_of_answer()? {
@@ -236,7 +233,6 @@ impl Connection {
         Ok(Some(&self.received[from..from + length]))
     }
 
-    /// Reads a text.
     pub fn text(&mut self) -> Answer<String> {
         Ok(String::from_utf8_lossy(self.bulk()?.unwrap_or_default()).into_owned())
     }

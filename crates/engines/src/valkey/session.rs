@@ -25,7 +25,7 @@ pub(super) struct Session {
     /// The beginning of all our keys: `NAME:` on a server that is not ours, empty on one that is.
     pub prefix: String,
     /// Whether the keys are removed at the end.
-    is_given: bool,
+    pub is_given: bool,
     /// The address at which another process reaches the server.
     for_others: Address,
 }
@@ -56,11 +56,6 @@ impl Session {
     /// Returns the parameters by which a program in another language reaches the keys.
     pub fn connection(&self) -> ConnectionParameters {
         vec![self.for_others.parameter(), ("prefix", self.prefix.clone())]
-    }
-
-    /// Makes the session remove the keys when it ends.
-    pub fn remove_at_end(&mut self) {
-        self.is_given = true;
     }
 
     /// Replaces the connection by a new one, which is made before the old one ends.

@@ -61,7 +61,6 @@ pub(super) const SETTINGS: Settings = Settings {
 const PERSISTENCE: &str = "https://valkey.io/topics/persistence/";
 const DIRECTIVES: &str = "https://github.com/valkey-io/valkey/blob/unstable/valkey.conf";
 
-/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(
         &[("auto-aof-rewrite-percentage", "0")],

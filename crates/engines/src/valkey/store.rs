@@ -21,7 +21,6 @@ const BYTES: usize = 8 << 20;
 /// Keys removed at once.
 const REMOVED: usize = 1000;
 
-/// An open database.
 pub(super) struct ValkeyStore {
     pub session: Session,
     pub server: Option<Server>,

@@ -6,10 +6,8 @@ use std::path::PathBuf;
 use crate::server::address::Address;
 use crate::server::url::{decoded, has_port};
 
-/// Default port.
 const PORT: u16 = 6379;
 
-/// Address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Socket(PathBuf),
@@ -31,7 +29,6 @@ pub(super) struct Uri {
     pub place: Place,
     pub user: Option<String>,
     pub password: Option<String>,
-    /// Number of the database.
     pub database: u32,
 }
 

@@ -7,12 +7,10 @@ use super::shim::{self, Raw, Shim, Text};
 use crate::EngineError;
 use crate::library::{Loaded, Search, functions};
 
-/// Environment variable with its folder.
 pub(super) const VARIABLE: &str = "WIREDTIGER_LIB_DIR";
 
 const FILE: &str = "libwiredtiger.so";
 
-/// The library.
 pub(super) static LIBRARY: Loaded<Library> = Loaded::new(
     super::ID,
     "run `make deps`, or apt-get install libwiredtiger-dev, and build again: it takes the header as \
@@ -30,7 +28,6 @@ functions! {
     strerror(code: c_int) -> Text;
 }
 
-/// The loaded library.
 pub(super) struct Library {
     pub api: Api,
     /// Functions of its handles.

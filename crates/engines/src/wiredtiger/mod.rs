@@ -55,9 +55,7 @@ const AT_COMMIT: ReadBack = (SYNC_ENABLED, &["true"]);
 const LOG: ReadBack = ("log", &["(enabled=true,file_max=16MB)"]);
 
 const fn row(keeps: Durability, set: Parts, words: &'static str) -> TierSetting<Parts> {
-    // Its "Flush call configuration".
-    let manual = "https://source.wiredtiger.com/11.3.1/tune_durability.html";
-    TierSetting::new(keeps, set, words, manual)
+    TierSetting::new(keeps, set, words, DURABILITY)
 }
 
 /// Parts of settings that decide what a commit survives. The other parts of `log`, such as
@@ -78,7 +76,6 @@ const LEAF_PAGE: &str = "leaf_page_max";
 const UPDATES_TARGET: &str = "eviction_updates_target";
 const UPDATES_TRIGGER: &str = "eviction_updates_trigger";
 
-/// The explanation in `docs/engines/wiredtiger.md`.
 const EXPLAINED: &[Explained] = &[Explained {
     how: CostAnomaly::Lag,
     counts: &[],
@@ -124,33 +121,25 @@ const SETTINGS: Settings = Settings {
     },
 };
 
-/// Values that tuning tries.
+const OPEN: &str = "https://source.wiredtiger.com/11.3.1/group__wt.html";
+const PAGES: &str = "https://source.wiredtiger.com/11.3.1/tune_page_size_and_comp.html";
+/// Its section "Flush call configuration" says what a commit keeps.
+const DURABILITY: &str = "https://source.wiredtiger.com/11.3.1/tune_durability.html";
+
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(
         &[("log", "(enabled=true,file_max=16MB,zero_fill=true)")],
         "a new log is written once before it is used",
-        "https://source.wiredtiger.com/11.3.1/group__wt.html",
+        OPEN,
     ),
     Candidate::new(
         &[("log", "(enabled=true,file_max=16MB,prealloc=false)")],
         "a new log file is created when it is needed",
-        "https://source.wiredtiger.com/11.3.1/group__wt.html",
+        OPEN,
     ),
-    Candidate::new(
-        &[("leaf_page_max", "4096")],
-        "a larger tree",
-        "https://source.wiredtiger.com/11.3.1/tune_page_size_and_comp.html",
-    ),
-    Candidate::new(
-        &[("leaf_page_max", "16384")],
-        "a point read takes more bytes",
-        "https://source.wiredtiger.com/11.3.1/tune_page_size_and_comp.html",
-    ),
-    Candidate::new(
-        &[("leaf_page_max", "65536")],
-        "a point read takes more bytes",
-        "https://source.wiredtiger.com/11.3.1/tune_page_size_and_comp.html",
-    ),
+    Candidate::new(&[("leaf_page_max", "4096")], "a larger tree", PAGES),
+    Candidate::new(&[("leaf_page_max", "16384")], "a point read takes more bytes", PAGES),
+    Candidate::new(&[("leaf_page_max", "65536")], "a point read takes more bytes", PAGES),
     Candidate::new(
         &[("eviction", "(threads_min=1,threads_max=1)")],
         "a commit may have to write pages of the cache itself",
@@ -159,17 +148,16 @@ const CANDIDATES: &[Candidate] = &[
     Candidate::new(
         &[("transaction_sync", "(enabled=true,method=dsync)")],
         "its authors found it slower than a sync on most systems",
-        "https://source.wiredtiger.com/11.3.1/tune_durability.html",
+        DURABILITY,
     ),
     Candidate::new(
         &[("transaction_sync", "(enabled=true,method=none)")],
         "a power cut loses the last commits",
-        "https://source.wiredtiger.com/11.3.1/tune_durability.html",
+        DURABILITY,
     )
     .keeping(Durability::Process),
 ];
 
-/// The engine.
 pub(crate) static ENGINE: Embedded<Parts> = Embedded {
     id: ID,
     name: "WiredTiger",

@@ -39,7 +39,6 @@ fn leaf_page(memory: u64) -> u64 {
 /// (<https://source.wiredtiger.com/11.3.1/group__wt.html>, `wiredtiger_open`).
 const UPDATES: [(&str, &str); 2] = [(UPDATES_TARGET, "60"), (UPDATES_TRIGGER, "80")];
 
-/// Opens or creates a database.
 pub(super) fn open(options: &OpenOptions, set: &Parts) -> Result<Opened> {
     // The library requires at least one megabyte.
     let cache = options.memory.max(1 << 20).to_string();

@@ -128,7 +128,6 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Begins a new session.
     pub(super) fn new(api: &'static Api) -> Result<Self> {
         // Two sessions of one process need two numbers.
         static NUMBERS: AtomicU16 = AtomicU16::new(0);
@@ -185,7 +184,6 @@ impl Client {
         })
     }
 
-    /// Undoes the transaction.
     pub(super) fn abort(&self) -> Result<()> {
         // SAFETY: the session is open.
         check(

@@ -11,7 +11,6 @@ const FOLDERS: [&str; 2] = ["/usr/local/actianzen/lib64", "/usr/local/psql/lib64
 /// The environment variable that names the folder of the library.
 pub(super) const VARIABLE: &str = "ZEN_LIB_DIR";
 
-/// The library's functions.
 pub(super) static LIBRARY: Loaded<Api> = Loaded::new(
     super::NAME,
     "install Actian Zen 15 or newer (its client and engine), then set ZEN_LIB_DIR to the folder \

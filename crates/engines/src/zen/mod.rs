@@ -41,10 +41,8 @@ use client::Client;
 use library::LIBRARY;
 use tier::{TIERS, refusal};
 
-/// The name of the engine in errors.
 const NAME: &str = "zen";
 
-/// The engine.
 pub(crate) struct Zen;
 
 impl Engine for Zen {

@@ -19,7 +19,6 @@ const SINGLE: u32 = 8;
 /// cannot be read back. The longest record always has to fit, so anything smaller fits as well.
 const BATCH: (usize, usize) = (4 << 10, 48 << 10);
 
-/// Where a walk begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Start<'a> {
     /// At the end of the index.

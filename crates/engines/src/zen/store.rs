@@ -30,7 +30,6 @@ pub(super) struct Isam {
     pub key: Vec<u8>,
 }
 
-/// Opens a database.
 pub(super) fn open(api: &'static Api, options: &OpenOptions) -> Result<Opened> {
     let row = TIERS.for_tier(options.durability);
     let client = Rc::new(Client::new(api)?);

@@ -97,12 +97,10 @@ impl IsamTable {
         self.make(client, mode)
     }
 
-    /// Closes the file.
     pub(super) fn close(&mut self) -> Result<()> {
         self.file.take().map_or(Ok(()), File::close)
     }
 
-    /// The open file.
     #[inline]
     pub(super) fn file(&self) -> Result<&File> {
         self.file.as_ref().ok_or_else(|| {

@@ -1,9 +1,6 @@
 //! Mean and spread of a few numbers.
 
-/// Returns the mean. `None` without numbers.
-pub(super) fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
+pub(super) use embermark_meter::statistics::mean;
 
 /// Returns the sample standard deviation. `None` for fewer than two numbers.
 pub(super) fn spread(values: &[f64]) -> Option<f64> {

@@ -81,8 +81,8 @@ const OVERHEAD_PHASES: u64 = 3;
 /// For a cell without trials it is estimated from the time per phase of its engine's trials, or of
 /// all trials.
 pub(crate) fn expected(cells: &[&PlannedCell], ended: &[EndedTrial]) -> Duration {
-    let mut of_cells = Pace::default();
-    let mut of_engines = Pace::default();
+    let mut of_cells = Pace(HashMap::new());
+    let mut of_engines = Pace(HashMap::new());
     for EndedTrial { cell, trial } in ended {
         of_cells.add(cell, trial);
         of_engines.add(cell.engine.as_str(), trial);
@@ -96,12 +96,6 @@ pub(crate) fn expected(cells: &[&PlannedCell], ended: &[EndedTrial]) -> Duration
 
 /// Number of phases by key, with [`OVERHEAD_PHASES`] more per trial, and their total time in ns.
 struct Pace<K>(HashMap<K, (u64, u64)>);
-
-impl<K> Default for Pace<K> {
-    fn default() -> Self {
-        Self(HashMap::new())
-    }
-}
 
 impl<K: Eq + Hash> Pace<K> {
     fn add(&mut self, key: K, trial: &Trial) {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use embermark_model::result::{WearCounter, WearUnit};
 
-use super::Counted;
+use super::{Counted, counter};
 use crate::system::read;
 
 const LIFE: &str = "device/life_time";
@@ -34,21 +34,13 @@ fn hexadecimal(text: &str) -> Option<u32> {
 }
 
 pub(super) fn counters(disk: &Path) -> Counted {
-    let counter = |name: String, file: &str, unit, resolution, before: f64| WearCounter {
-        name,
-        source: format!("sysfs {file}"),
-        unit,
-        resolution,
-        before,
-        after: None,
-    };
     let kinds = all_life_time(disk).unwrap_or_default();
     let life = ["A", "B"].iter().zip(kinds).filter(|(_, step)| *step > 0).map(|(kind, step)| {
         let name = format!("life used, cells of kind {kind}");
-        counter(name, LIFE, WearUnit::Percent, 10.0, f64::from(step) * 10.0)
+        counter(&name, format!("sysfs {LIFE}"), WearUnit::Percent, 10.0, f64::from(step) * 10.0)
     });
     let spare = spare_blocks(disk).map(|step| {
-        counter("spare blocks used".to_owned(), SPARE, WearUnit::Step, 1.0, f64::from(step))
+        counter("spare blocks used", format!("sysfs {SPARE}"), WearUnit::Step, 1.0, f64::from(step))
     });
     let counters: Vec<WearCounter> = life.chain(spare).collect();
     match counters.is_empty() {

@@ -2,9 +2,9 @@
 //! f2fs (kernel documentation, `ABI/testing/sysfs-fs-ext4` and `sysfs-fs-f2fs`). Writes of all
 //! programs are included.
 
-use embermark_model::result::{WearCounter, WearUnit};
+use embermark_model::result::WearUnit;
 
-use super::Counted;
+use super::{Counted, counter};
 use crate::block_device;
 use crate::system::System;
 
@@ -17,12 +17,6 @@ pub(super) fn counters(system: &System, device: u64, source: Option<&str>) -> Co
     });
     let absent = || "the file system does not count what it writes (ext4 and f2fs do)".to_owned();
     let (kind, kilobytes) = found.filter(|_| !name.is_empty()).ok_or_else(absent)?;
-    Ok(vec![WearCounter {
-        name: "bytes written".to_owned(),
-        source: format!("{kind} on {name}"),
-        unit: WearUnit::Bytes,
-        resolution: 1024.0,
-        before: kilobytes * 1024.0,
-        after: None,
-    }])
+    let (source, bytes) = (format!("{kind} on {name}"), kilobytes * 1024.0);
+    Ok(vec![counter("bytes written", source, WearUnit::Bytes, 1024.0, bytes)])
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use embermark_model::result::{WearCounter, WearUnit};
 use serde::Deserialize;
 
-use super::Counted;
+use super::{Counted, counter};
 use crate::program;
 
 /// The program of smartmontools.
@@ -158,23 +158,9 @@ impl SmartctlOutput {
 }
 
 fn life(field: &str, percent: f64) -> WearCounter {
-    WearCounter {
-        name: "life used".to_owned(),
-        source: format!("smartctl {field}"),
-        unit: WearUnit::Percent,
-        resolution: 1.0,
-        before: percent,
-        after: None,
-    }
+    counter("life used", format!("smartctl {field}"), WearUnit::Percent, 1.0, percent)
 }
 
 fn bytes(field: &str, units: f64, of: f64) -> WearCounter {
-    WearCounter {
-        name: "bytes written".to_owned(),
-        source: format!("smartctl {field}"),
-        unit: WearUnit::Bytes,
-        resolution: of,
-        before: units * of,
-        after: None,
-    }
+    counter("bytes written", format!("smartctl {field}"), WearUnit::Bytes, of, units * of)
 }

@@ -1,8 +1,7 @@
 //! Describes the content of a column in a few words.
 
-use embermark_data::table::InferredColumn;
-use embermark_model::table::{ColumnType, OwnedValue, TimeUnit};
-use jiff::Timestamp;
+use embermark_data::table::{InferredColumn, time_text};
+use embermark_model::table::{ColumnType, OwnedValue};
 
 /// Number of example texts that are shown, and characters of each.
 const EXAMPLES: (usize, usize) = (3, 20);
@@ -27,19 +26,11 @@ pub fn column_summary(column: &InferredColumn) -> String {
 
 fn value(value: &OwnedValue, of: ColumnType) -> String {
     match (value, of) {
-        (OwnedValue::Int(time), ColumnType::Timestamp(unit)) => moment(*time, unit),
+        (OwnedValue::Int(time), ColumnType::Timestamp(unit)) => time_text(*time, unit),
         (OwnedValue::Int(value), _) => value.to_string(),
         (OwnedValue::Float(value), _) => value.to_string(),
         (OwnedValue::Text(text), _) => short(text),
         (OwnedValue::Bytes(_) | OwnedValue::Null, _) => String::new(),
-    }
-}
-
-fn moment(time: i64, unit: TimeUnit) -> String {
-    let each = 1_000_000_000 / i128::from(unit.per_second());
-    match Timestamp::from_nanosecond(i128::from(time) * each) {
-        Ok(moment) => moment.to_string(),
-        Err(_) => time.to_string(),
     }
 }
 

@@ -38,7 +38,7 @@ const WINDOW: f64 = 100.0;
 const MIX: u64 = 30;
 
 /// Phases of one table.
-struct Phases<'a> {
+pub struct Phases<'a> {
     text: &'a mut String,
     shape: &'a Shape<'a>,
     /// Prefix for the names of phases if there are several tables.
@@ -51,18 +51,8 @@ struct Phases<'a> {
     live: bool,
 }
 
-/// Writes the phases of a table.
-pub fn write(text: &mut String, shape: &Shape<'_>, several: bool, live: bool) {
-    Phases::of(text, shape, several, live).all();
-}
-
-/// Writes only the phase that loads the rows of a table.
-pub fn load(text: &mut String, shape: &Shape<'_>, several: bool) {
-    Phases::of(text, shape, several, false).load();
-}
-
 impl<'a> Phases<'a> {
-    fn of(text: &'a mut String, shape: &'a Shape<'a>, several: bool, live: bool) -> Self {
+    pub fn of(text: &'a mut String, shape: &'a Shape<'a>, several: bool, live: bool) -> Self {
         let table = match several {
             true => format!("table = {}\n", quoted(&shape.name)),
             false => String::new(),
@@ -77,12 +67,14 @@ impl<'a> Phases<'a> {
         Self { text, shape, prefix, table, time, live }
     }
 
-    fn load(&mut self) {
+    /// Writes only the phase that loads the rows.
+    pub fn load(mut self) {
         let load = "do = \"insert\"\ncommit = \"bulk\"";
         self.phase("load", "All rows by the engine's fastest path.", load);
     }
 
-    fn all(mut self) {
+    /// Writes all of them.
+    pub fn all(mut self) {
         let shape = self.shape;
         let rows = shape.table.rows;
         let ingest = "do = \"insert\"\ncommit = \"each\"";

@@ -124,6 +124,17 @@ impl ColumnType {
     }
 }
 
+/// Returns the least and the greatest integer of a type, of those that an `i64` holds.
+#[inline]
+pub const fn int_range(bits: u8, signed: bool) -> (i64, i64) {
+    let greatest = match (bits, signed) {
+        (64, _) => i64::MAX,
+        (bits, false) => (1 << bits) - 1,
+        (bits, true) => (1 << (bits - 1)) - 1,
+    };
+    (if signed { -greatest - 1 } else { 0 }, greatest)
+}
+
 impl fmt::Display for ColumnType {
     /// Writes the type as a workload file does, a timestamp without its unit.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -34,6 +34,16 @@ const POSTGRES: Form = Form {
     password: false,
 };
 
+const INFLUXDB: Form = Form {
+    engine: "influxdb",
+    schemes: &["http"],
+    example: "http://user:password@host:8086",
+    keywords: false,
+    database: Database::None,
+    parameters: false,
+    password: true,
+};
+
 const FORMS: [Form; 7] = [
     POSTGRES,
     Form { engine: "timescaledb", ..POSTGRES },
@@ -42,46 +52,24 @@ const FORMS: [Form; 7] = [
         schemes: &["mysql"],
         example: "mysql://user:password@host:port/database",
         keywords: false,
-        database: Database::Name,
-        parameters: true,
-        password: false,
+        ..POSTGRES
     },
     Form {
         engine: "mongodb",
         schemes: &["mongodb", "mongodb+srv"],
         example: "mongodb://user:password@host:port/database",
         keywords: false,
-        database: Database::Name,
-        parameters: true,
-        password: false,
+        ..POSTGRES
     },
     Form {
         engine: "valkey",
         schemes: &["valkey", "redis"],
         example: "valkey://user:password@host:port/number",
-        keywords: false,
         database: Database::Number,
-        parameters: false,
-        password: true,
+        ..INFLUXDB
     },
-    Form {
-        engine: "influxdb",
-        schemes: &["http"],
-        example: "http://user:password@host:8086",
-        keywords: false,
-        database: Database::None,
-        parameters: false,
-        password: true,
-    },
-    Form {
-        engine: "harperdb",
-        schemes: &["http"],
-        example: "http://user:password@host:9925",
-        keywords: false,
-        database: Database::None,
-        parameters: false,
-        password: true,
-    },
+    INFLUXDB,
+    Form { engine: "harperdb", example: "http://user:password@host:9925", ..INFLUXDB },
 ];
 
 /// Checks the URL of an engine's server. Engines in libraries and of tests have no form of their

@@ -1,7 +1,7 @@
 /**
  * Data of the page.
  *
- * Generated from the Rust types by `crates/report/src/typescript.rs`: change them there. Times are ns,
+ * Generated from the Rust types by `crates/report/src/tests/typescript.rs`: change them there. Times are ns,
  * sizes bytes. Null or absent means not measured, never zero.
  */
 

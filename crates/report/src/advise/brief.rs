@@ -26,14 +26,15 @@ pub fn brief(
     let mut secret: Vec<&str> = Vec::new();
     let languages = text::unique(tables.tables.iter().map(AdviceTable::language));
     for language in &languages {
-        let own = || tables.tables.iter().filter(|table| table.language() == *language);
-        let weights = match (weights, largest(own())) {
+        let own = tables.tables.iter().filter(|table| table.language() == *language);
+        let weights = match (weights, own.max_by_key(|table| size(table))) {
             ([], Some(table)) => usual(table, needs),
             _ => weights.to_vec(),
         };
         let mut all = advise_each(tables, needs, &weights)?;
         all.retain(|(table, _)| table.language() == *language);
-        let Some((table, advice)) = largest_of(&all) else { continue };
+        let largest = all.iter().max_by_key(|(table, _)| size(table));
+        let Some((table, advice)) = largest else { continue };
         let notes = match pick::pick(table, needs, &weights) {
             Some(pick) => lines(&pick, table, advice, &others(&all, table, &weights)),
             None => no_pick(table, advice),
@@ -62,22 +63,15 @@ fn usual(table: &AdviceTable, needs: Needs) -> Vec<Weight> {
     if !work.is_empty() {
         return work;
     }
-    let of_tier = || table.engines.iter().filter(|entry| entry.tier == needs.tier);
-    let has = |id: &str| of_tier().filter(|entry| entry.ratios.contains_key(id)).count() > 1;
-    let first = table.criteria.iter().find(|criterion| has(criterion.id));
+    let mut criteria = table.criteria.iter();
+    let first = criteria.find(|criterion| table.compares(needs.tier, criterion.id));
     first.map(|criterion| pick::single_weight(criterion.id)).into_iter().collect()
 }
 
-/// Returns the table with the most rows. One without a memory limit and on this machine's own disk
-/// is preferred.
-fn largest<'t>(tables: impl Iterator<Item = &'t AdviceTable>) -> Option<&'t AdviceTable> {
-    tables.max_by_key(|table| (table.conditions == Conditions::default(), table.rows))
-}
-
-fn largest_of<'a, 't>(
-    all: &'a [(&'t AdviceTable, Advice)],
-) -> Option<&'a (&'t AdviceTable, Advice)> {
-    all.iter().max_by_key(|(table, _)| (table.conditions == Conditions::default(), table.rows))
+/// Returns the key by which the largest table has the most rows. One without a memory limit and on
+/// this machine's own disk is preferred.
+fn size(table: &AdviceTable) -> (bool, u64) {
+    (table.conditions == Conditions::default(), table.rows)
 }
 
 /// Lists the picks at other scales and under other conditions where they differ from the pick.

@@ -71,11 +71,7 @@ pub struct Turn {
 
 /// Returns equal weights for the kinds of work that at least two engines were measured in.
 pub(crate) fn all_work(table: &AdviceTable, tier: Durability) -> Vec<Weight> {
-    let measured = |criterion: &str| {
-        let own = table.engines.iter().filter(|entry| entry.tier == tier);
-        own.filter(|entry| entry.ratios.contains_key(criterion)).count() > 1
-    };
-    let work = WORK.into_iter().filter(|(criterion, _)| measured(criterion));
+    let work = WORK.into_iter().filter(|(criterion, _)| table.compares(tier, criterion));
     work.map(|(criterion, _)| single_weight(criterion)).collect()
 }
 

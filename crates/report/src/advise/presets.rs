@@ -119,16 +119,10 @@ struct Requirements {
     lacking: Vec<&'static str>,
 }
 
-/// Whether at least two engines were measured by a criterion in a tier.
-fn is_measured(table: &AdviceTable, tier: Durability, criterion: &str) -> bool {
-    let own = table.engines.iter().filter(|entry| entry.tier == tier);
-    own.filter(|entry| entry.ratios.contains_key(criterion)).count() > 1
-}
-
 impl Preset {
     fn requirements(&self, table: &AdviceTable, tier: Durability) -> Requirements {
         let (known, lacking): (Vec<_>, Vec<_>) =
-            self.weights.iter().partition(|(id, _)| is_measured(table, tier, id));
+            self.weights.iter().partition(|(id, _)| table.compares(tier, id));
         let weight = |(id, weight): (&str, f64)| Weight { criterion: id.to_owned(), weight };
         let needs = Needs {
             tier,
@@ -148,7 +142,7 @@ impl Preset {
     /// Returns its tier, if its most important criterion was measured in that.
     fn tier(&self, table: &AdviceTable, main: Durability) -> Option<Durability> {
         let (first, _) = self.weights.first()?;
-        Some(self.tier.unwrap_or(main)).filter(|tier| is_measured(table, *tier, first))
+        Some(self.tier.unwrap_or(main)).filter(|tier| table.compares(*tier, first))
     }
 
     /// Returns the recommendation by a table. `None` if its most important criterion was not

@@ -23,10 +23,10 @@ pub(super) fn lines<'a>(
     let of = |source: &Source| {
         let wanted = |of: PhaseOf<'_>| source.is_of(&kinds.at(of));
         match source {
-            Source::Time(_) => by_row(&groups, wanted, time),
-            Source::Tail => by_row(&groups, wanted, |figure| figure.p99_per_trial()),
+            Source::Time(_) => by_row(&groups, wanted, true, time),
+            Source::Tail => by_row(&groups, wanted, true, |figure| figure.p99_per_trial()),
             Source::Steady => {
-                by_those_that_have(&groups, wanted, |figure| figure.steady_p99_per_trial())
+                by_row(&groups, wanted, false, |figure| figure.steady_p99_per_trial())
             }
             Source::Common(_) => {
                 let can = |entry: &Entry<'_>| !matches!(entry, Entry::Ended(Status::Unsupported));
@@ -34,7 +34,7 @@ pub(super) fn lines<'a>(
                     let mut ranked = group.engines.iter().zip(&row.entries);
                     ranked.all(|(engine, entry)| !engine.ranked(tier) || can(entry))
                 };
-                by_rows(&groups, wanted, all, time)
+                by_rows(&groups, wanted, all, true, time)
             }
             Source::Use(amount, work) => {
                 resource_lines::lines(file, &groups, kinds, *amount, *work)
@@ -109,13 +109,15 @@ fn mean<'l, 'a: 'l>(
 
 /// Makes a line for each row of these phases in which all engines with a time have this figure too.
 /// Fast operations are sampled rarely, so the fastest engines are the first to lack a percentile,
-/// and a slow one would be the best of the rest.
+/// and a slow one would be the best of the rest. Without `of_all`, a line has the engines with this
+/// figure: one without it reached no steady state, and counts as not measured.
 fn by_row<'a>(
     groups: &[&Group<'a>],
     phases: impl Fn(PhaseOf<'_>) -> bool,
+    of_all: bool,
     trials: impl Fn(&Figure<'_>) -> Option<Vec<f64>>,
 ) -> Vec<Line<'a>> {
-    by_rows(groups, phases, |_, _| true, trials)
+    by_rows(groups, phases, |_, _| true, of_all, trials)
 }
 
 /// Makes the lines of [`by_row`] for the rows that `counts` accepts.
@@ -123,6 +125,7 @@ fn by_rows<'a>(
     groups: &[&Group<'a>],
     phases: impl Fn(PhaseOf<'_>) -> bool,
     counts: impl Fn(&Group<'a>, &Row<'a>) -> bool,
+    of_all: bool,
     trials: impl Fn(&Figure<'_>) -> Option<Vec<f64>>,
 ) -> Vec<Line<'a>> {
     let wanted = |group: &Group<'a>, row: &Row<'a>| {
@@ -138,8 +141,11 @@ fn by_rows<'a>(
                 let measured = entry.measured().filter(|measured| measured.ratio.is_some())?;
                 Some((engine.id, trials(&measured.figure)))
             });
-            let values: Option<Vec<_>> =
-                ranked.map(|(engine, trials)| Some((engine, trials?))).collect();
+            let values = ranked.map(|(engine, trials)| Some((engine, trials?)));
+            let values: Option<Vec<_>> = match of_all {
+                true => values.collect(),
+                false => Some(values.flatten().collect()),
+            };
             lines.extend(values.and_then(|values| Line::new(group, values, lacking(group, row))));
         }
     }
@@ -163,29 +169,4 @@ fn lacking<'a>(group: &Group<'a>, row: &Row<'a>) -> Vec<(&'a str, String)> {
     let engines = group.engines.iter().zip(&row.entries);
     let engines = engines.filter(|(engine, _)| engine.ranked(group.durability));
     engines.map(|(engine, entry)| (engine.id, format!("{place}: {}", why(entry)))).collect()
-}
-
-/// Makes a line for each row of these phases from the engines with this figure. An engine without
-/// it reached no steady state, and counts as not measured.
-fn by_those_that_have<'a>(
-    groups: &[&Group<'a>],
-    phases: impl Fn(PhaseOf<'_>) -> bool,
-    trials: impl Fn(&Figure<'_>) -> Option<Vec<f64>>,
-) -> Vec<Line<'a>> {
-    let mut lines = Vec::new();
-    for group in groups {
-        for row in &group.rows {
-            let variant = row.variant.unwrap_or(group.variant);
-            if !row.phase.is_some_and(|phase| phases((group.workload, variant, phase))) {
-                continue;
-            }
-            let entries = group.engines.iter().zip(&row.entries);
-            let values = entries.filter_map(|(engine, entry)| {
-                let measured = entry.measured().filter(|measured| measured.ratio.is_some())?;
-                Some((engine.id, trials(&measured.figure)?))
-            });
-            lines.extend(Line::new(group, values.collect(), lacking(group, row)));
-        }
-    }
-    lines
 }

@@ -85,6 +85,12 @@ impl AdviceTable {
         self.client.as_deref().unwrap_or(Client::NATIVE)
     }
 
+    /// Whether at least two engines were measured by a criterion in a tier.
+    pub(crate) fn compares(&self, tier: Durability, criterion: &str) -> bool {
+        let own = self.engines.iter().filter(|entry| entry.tier == tier);
+        own.filter(|entry| entry.ratios.contains_key(criterion)).count() > 1
+    }
+
     /// Returns the measurements behind these criteria that are too far from the requested rows: more than
     /// ten times fewer or more.
     pub fn too_far(&self, tier: Durability, criteria: &[&str]) -> Vec<&RestsOn> {

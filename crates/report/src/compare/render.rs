@@ -205,20 +205,15 @@ fn texts(change: &Change) -> Vec<Text> {
 }
 
 fn sections(changes: &Changes) -> Vec<Section> {
-    let plain = |texts: &[String]| -> Vec<Note> {
-        texts.iter().map(|says| note("", text::plain(says))).collect()
-    };
-    let cells =
-        |cells: &[CellId]| -> Vec<String> { cells.iter().map(ToString::to_string).collect() };
     let says = "new/old is the ratio of the times per operation, medians over the trials; faster and \
                 slower where its 95 % bootstrap interval leaves out 1 and the pair is among those that \
                 Benjamini and Hochberg's procedure passes; `embermark gate` judges for a build";
     note::non_empty([
-        ("NOT COMPARABLE, looked at all the same", plain(&changes.differences.incomparable)),
+        ("NOT COMPARABLE, looked at all the same", note::lines(&changes.differences.incomparable)),
         ("Turned", turned(&changes.turned)),
-        ("In the old file only", plain(&cells(&changes.only_old))),
-        ("In the new file only", plain(&cells(&changes.only_new))),
-        ("Not alike", plain(&changes.differences.remarks)),
+        ("In the old file only", note::lines(&changes.only_old)),
+        ("In the new file only", note::lines(&changes.only_new)),
+        ("Not alike", note::lines(&changes.differences.remarks)),
         ("How to read it", vec![note("", says)]),
     ])
 }

@@ -6,8 +6,8 @@ use super::{Activity, Cost, Costs};
 use crate::grid::{Annotated, Grid, Text};
 use crate::note::note;
 
+use crate::format;
 use crate::statistics::median;
-use crate::{format, text};
 
 /// Moments that are shown, in minutes, if the time has at least two of them. A shorter time is
 /// shown at its quarters.
@@ -43,12 +43,7 @@ pub(super) fn table(costs: &Costs<'_>) -> Option<Annotated> {
     let header = moments.iter().map(|at| moment(*at));
     let header = ["empty".to_owned()].into_iter().chain(header);
     let header = header.chain(["in all".to_owned(), "sampling".to_owned()]).collect();
-    let title = format!(
-        "{} {} · durability {} · growth on disk from an empty database on",
-        text::plain(costs.workload),
-        costs.extent,
-        costs.durability
-    );
+    let title = format!("{} · growth on disk from an empty database on", costs.title());
     let says = "allocated blocks of the data directory since before the first sample, warm-up included; \
                 in all: until the last one was stored, as the source has it; the page draws every point";
     let cost = "CPU of the process that counted them, which is in no figure";

@@ -167,13 +167,7 @@ fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Annotated> {
         })
         .collect();
     let title = |what: &str| {
-        format!(
-            "{} {} · durability {} · {what}, {}",
-            text::plain(costs.workload),
-            costs.extent,
-            costs.durability,
-            format::duration(costs.window_ns as f64)
-        )
+        format!("{} · {what}, {}", costs.title(), format::duration(costs.window_ns as f64))
     };
     let with = |more: &[Column]| -> Vec<Column> { [more, &USAGE[..]].concat() };
     let mut tables = Vec::new();
@@ -215,10 +209,8 @@ fn own_tables(costs: &Costs<'_>, writing: &[&Cost<'_>], searches: &[&Cost<'_>]) 
         let rates = lines.iter().filter_map(|line| line.count("target-rate"));
         let rate = rates.max().map(|rate| format!(", {} rows per second", format::count(rate)));
         let title = format!(
-            "{} {} · durability {} · {}{}, {}",
-            text::plain(costs.workload),
-            costs.extent,
-            costs.durability,
+            "{} · {}{}, {}",
+            costs.title(),
             text::plain(phase),
             rate.unwrap_or_default(),
             format::duration(costs.window_ns as f64)
@@ -246,13 +238,8 @@ fn own_tables(costs: &Costs<'_>, writing: &[&Cost<'_>], searches: &[&Cost<'_>]) 
 
 /// Returns the table of highest rates. The phase is named if it is given.
 fn highest(costs: &Costs<'_>, lines: &[&Cost<'_>], phase: Option<&str>) -> Annotated {
-    let title = format!(
-        "{} {} · durability {} · highest rate{} without a loss",
-        text::plain(costs.workload),
-        costs.extent,
-        costs.durability,
-        phase.map(|phase| format!(" of {}", text::plain(phase))).unwrap_or_default()
-    );
+    let phase = phase.map(|phase| format!(" of {}", text::plain(phase))).unwrap_or_default();
+    let title = format!("{} · highest rate{phase} without a loss", costs.title());
     table(title, lines, &SUSTAINED, Vec::new())
 }
 

@@ -205,6 +205,14 @@ pub struct Costs<'a> {
     pub lines: Vec<Cost<'a>>,
 }
 
+impl Costs<'_> {
+    /// Begins the title of a table: workload, extent and tier.
+    fn title(&self) -> String {
+        let Self { extent, durability, .. } = self;
+        format!("{} {extent} · durability {durability}", text::plain(self.workload))
+    }
+}
+
 /// Returns the costs in a result, in the order of its cells.
 pub fn costs(file: &ResultFile) -> Vec<Costs<'_>> {
     let mut all: Vec<Costs<'_>> = Vec::new();

@@ -2,7 +2,6 @@ use embermark_model::Durability::{None as Nothing, Power, Process};
 use serde_json::json;
 
 use super::*;
-use crate::summary::compare;
 use crate::summary::tests::{cell, file, phase, run as timed, trial};
 
 /// Makes a run with a kill and a power cut of one engine in one tier.
@@ -128,8 +127,7 @@ fn who_broke_the_promise_of_a_tier_is_not_ranked_in_it_and_the_best_of_the_other
         (held, [(Some(1.0), true), (Some(2.0), false), (Some(4.0), false)]),
         (broke, [(None, false), (Some(1.0), true), (Some(2.0), false)]),
     ] {
-        let mut comparison = compare(&file, &[]);
-        mark_broken(&mut comparison, &tier_standings(&file, &record));
+        let (comparison, _) = compare(&file, &[], &record);
         let group = &comparison.groups[0];
         let found = ["one", "a", "b"].map(|id| {
             let at = group.engines.iter().position(|engine| engine.id == id).unwrap();

@@ -191,9 +191,22 @@ pub(crate) fn broken<'a>(
     own.find(|one| one.standing.is_broken()).map(|one| one.says.as_str())
 }
 
+/// Compares the engines of a result, with those that broke a promise marked. Returns what is known
+/// about the tiers too.
+pub(crate) fn compare<'a>(
+    file: &'a ResultFile,
+    order: &[&str],
+    record: &Record,
+) -> (Comparison<'a>, Vec<TierStanding>) {
+    let mut comparison = summary::compare(file, order);
+    let standings = tier_standings(file, record);
+    mark_broken(&mut comparison, &standings);
+    (comparison, standings)
+}
+
 /// Marks the engines that broke the promise of their tier. They do not compete, so the ratios of
 /// the others are to the best of the rest.
-pub(crate) fn mark_broken(comparison: &mut Comparison<'_>, all: &[TierStanding]) {
+fn mark_broken(comparison: &mut Comparison<'_>, all: &[TierStanding]) {
     for Group { engines, rows, durability, .. } in &mut comparison.groups {
         for engine in engines.iter_mut() {
             engine.broken = broken(all, engine.id, *durability).is_some();

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::statistics::{self, Statistic};
 use crate::evidence::{self, TierStanding};
 use crate::scaling::{self, Scaling};
-use crate::{Options, ReportError, summary};
+use crate::{Options, ReportError};
 
 /// The result and the figures computed from it, which readers of results ignore.
 #[derive(Serialize)]
@@ -21,9 +21,7 @@ struct ResultWithStatistics<'a> {
 /// # Errors
 /// If a value has no JSON form.
 pub(super) fn render(file: &ResultFile, options: &Options<'_>) -> Result<String, ReportError> {
-    let mut comparison = summary::compare(file, &[]);
-    let durability_shown = evidence::tier_standings(file, options.durability);
-    evidence::mark_broken(&mut comparison, &durability_shown);
+    let (comparison, durability_shown) = evidence::compare(file, &[], options.durability);
     let scaling = scaling::analyze(file, &comparison, options.explanations);
     let statistics = statistics::phase_statistics(&comparison);
     let both = ResultWithStatistics { file, statistics, scaling, durability_shown };

@@ -5,8 +5,8 @@ use embermark_model::result::ResultFile;
 use super::column::{Get, Header};
 use super::lines::{self, Line};
 use super::{columns, statistics};
+use crate::ReportError;
 use crate::evidence::{self, Record};
-use crate::{ReportError, summary};
 
 /// A format that is written row by row.
 pub(super) trait Rows {
@@ -26,8 +26,7 @@ pub(super) fn add(
     durability: &Record,
     wanted: fn(&Line<'_>) -> bool,
 ) -> Result<(), ReportError> {
-    let mut comparison = summary::compare(result, &[]);
-    evidence::mark_broken(&mut comparison, &evidence::tier_standings(result, durability));
+    let (comparison, _) = evidence::compare(result, &[], durability);
     let statistics = statistics::phase_statistics(&comparison);
     let mut lines = lines::run_lines(result, &statistics);
     lines.retain(wanted);

@@ -1,12 +1,10 @@
 //! Formats a gate as text, Markdown and JSON.
 
-use embermark_model::CellId;
-
 use super::{EngineTotal, Gate, JudgedPhase, Outcome, Verdict};
 use crate::compare;
 use crate::document::{self, Block};
 use crate::grid::{Grid, Text, Tone};
-use crate::note::{self, Note, Section, note};
+use crate::note::{self, Section, note};
 use crate::{Options, ReportError, format, notes, text};
 
 /// Number of phases shown that are not slower: those nearest to it. JSON and JUnit have all.
@@ -34,8 +32,7 @@ fn blocks(gate: &Gate) -> Vec<Block> {
     let secret = gate.unpublishable.iter().map(String::as_str).collect::<Vec<_>>();
     let heads =
         notes::unpublishable_notice(&secret).into_iter().chain([head(gate)]).map(Block::Head);
-    let why = gate.why.iter().map(|why| note("", text::plain(why))).collect();
-    let why = Section { title: "Why".to_owned(), notes: why };
+    let why = Section { title: "Why".to_owned(), notes: note::lines(&gate.why) };
     let tables = [wholes(gate), phases(gate)].into_iter().filter(|grid| !grid.rows.is_empty());
     let tables = tables.map(|grid| Block::table(grid, Vec::new()));
     let sections = sections(gate).into_iter().map(Block::Section);
@@ -226,11 +223,6 @@ fn phases(gate: &Gate) -> Grid {
 }
 
 fn sections(gate: &Gate) -> Vec<Section> {
-    let plain = |texts: &[String]| -> Vec<Note> {
-        texts.iter().map(|says| note("", text::plain(says))).collect()
-    };
-    let cells =
-        |cells: &[CellId]| -> Vec<String> { cells.iter().map(ToString::to_string).collect() };
     let machine = match &gate.machine {
         Some(machine) => vec![note("references", describe_engine(machine))],
         None if gate.one_run => Vec::new(),
@@ -248,12 +240,12 @@ fn sections(gate: &Gate) -> Vec<Section> {
         format::percent(gate.false_alarms)
     );
     note::non_empty([
-        ("NOT COMPARABLE, judged all the same", plain(&gate.differences.incomparable)),
+        ("NOT COMPARABLE, judged all the same", note::lines(&gate.differences.incomparable)),
         ("Turned", compare::turned(&gate.turned)),
-        ("In the old result only, not judged", plain(&cells(&gate.only_old))),
-        ("In the new result only, not judged", plain(&cells(&gate.only_new))),
+        ("In the old result only, not judged", note::lines(&gate.only_old)),
+        ("In the new result only, not judged", note::lines(&gate.only_new)),
         ("Machine", machine),
-        ("Not alike", plain(&gate.differences.remarks)),
+        ("Not alike", note::lines(&gate.differences.remarks)),
         ("How to read it", vec![note("", says)]),
     ])
 }

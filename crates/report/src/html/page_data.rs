@@ -54,9 +54,8 @@ pub(super) fn page_data<'a>(sources: &[Source<'a>], options: PageOptions<'_>) ->
     }
     let mut standings = Vec::new();
     for (source, label) in sources.iter().zip(labels) {
-        let mut comparison = summary::compare(source.result, options.order);
-        let durability = evidence::tier_standings(source.result, options.durability);
-        evidence::mark_broken(&mut comparison, &durability);
+        let (comparison, durability) =
+            evidence::compare(source.result, options.order, options.durability);
         let scaling = scaling::analyze(source.result, &comparison, options.explanations);
         let table = |table| TableData { result: page.results.len(), table };
         let published =

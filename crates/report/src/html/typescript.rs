@@ -4,7 +4,7 @@ use ts_rs::TypeVisitor;
 
 use super::data::{Page, VERSION};
 use crate::scaling::{SeriesId, Within};
-use crate::typescript::Declarations;
+use crate::tests::typescript::Declarations;
 
 pub(crate) fn declarations() -> Declarations {
     let mut declarations = Declarations::new();

@@ -118,10 +118,7 @@ fn from_table(
     table.leave_out_unfit(|entry| {
         evidence::broken(durability, &entry.engine, entry.tier).map(str::to_owned)
     });
-    let has_ingest = |tier: &Durability| {
-        let own = table.engines.iter().filter(|entry| entry.tier == *tier);
-        own.filter(|entry| entry.ratios.contains_key("ingest")).count() > 1
-    };
+    let has_ingest = |tier: &Durability| table.compares(*tier, "ingest");
     let tiers = [Durability::Power, Durability::Process, Durability::None];
     let tiers: Vec<Durability> = tiers.into_iter().filter(has_ingest).collect();
     // Other work does not depend on the tier, and takes less time without syncs.

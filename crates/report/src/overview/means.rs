@@ -139,10 +139,7 @@ fn standing<'a>(
     if engine.broken {
         return Standing::Broken;
     }
-    let short = |step: &Step<'a>| match &step.row.entries[place] {
-        Entry::Measured(measured) => measured.shortfall,
-        _ => None,
-    };
+    let short = |step: &Step<'a>| step.row.entries[place].measured()?.shortfall;
     if let Some(shortfall) = steps.iter().find_map(short) {
         return Standing::Behind(shortfall);
     }

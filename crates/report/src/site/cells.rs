@@ -11,7 +11,7 @@ use super::figures::{amounts, short};
 use super::number::Number;
 use super::{SnippetKey, command};
 use crate::evidence::TierStanding;
-use crate::summary::{Entry, Figure, Group, Row, Usage, Work};
+use crate::summary::{Figure, Group, Row, Usage, Work};
 use crate::{html, text};
 
 /// Longest reason that is shown, in characters. The result file has all of it.
@@ -222,10 +222,7 @@ fn phases(group: &Group<'_>, engine: usize, cell: &Cell) -> Vec<PhaseData> {
         let parts = cell.trials.iter().flat_map(|trial| &trial.phases);
         let parts: Vec<&PhaseResult> = parts.filter(|part| part.phase == phase).collect();
         let status = parts.iter().map(|part| part.status).reduce(Status::worst)?;
-        let figure = match &row.entries[engine] {
-            Entry::Measured(measured) => Some(&measured.figure),
-            _ => None,
-        };
+        let figure = row.entries[engine].measured().map(|measured| &measured.figure);
         let times = figure.map(|figure| figure.per_trial_ns.as_slice()).unwrap_or_default();
         Some(PhaseData {
             phase: short(phase),

@@ -9,7 +9,7 @@ use super::result::ResultData;
 use super::snippets::Snippet;
 use super::summaries::{History, Table};
 use crate::html;
-use crate::typescript::Declarations;
+use crate::tests::typescript::Declarations;
 
 #[test]
 fn the_types_of_the_site_are_those_of_its_data_files() {

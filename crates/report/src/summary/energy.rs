@@ -145,8 +145,8 @@ mod tests {
         ]);
         // (10 + 14) / 2, and 5.
         assert_eq!(trial_energy(&both, Work::All), Some(17.0));
-        assert_eq!(trial_energy(&both, Work::Phase("read")), Some(5.0));
-        assert_eq!(trial_energy(&both, Work::Phase("none")), None);
+        assert_eq!(trial_energy(&both, Work::Near("read", 0)), Some(5.0));
+        assert_eq!(trial_energy(&both, Work::Near("none", 0)), None);
     }
 
     #[test]
@@ -166,7 +166,7 @@ mod tests {
         let lacking = Run { energy: None, ..run("meter", 20.0, 10) };
         let part = trial(vec![("load", vec![run("meter", 20.0, 10)]), ("read", vec![lacking])]);
         assert_eq!(trial_energy(&part, Work::All), None);
-        assert_eq!(trial_energy(&part, Work::Phase("load")), Some(12.0));
+        assert_eq!(trial_energy(&part, Work::Near("load", 0)), Some(12.0));
         let mixed = trial(vec![("load", vec![run("meter", 20.0, 10), run("package", 20.0, 10)])]);
         assert_eq!(trial_energy(&mixed, Work::All), None, "what two sources say is no sum");
         let mut no_idle = run("meter", 20.0, 10);

@@ -172,14 +172,8 @@ impl Usage {
         over(cell, Work::All)
     }
 
-    /// Returns the resources of one cell for a run of one phase. The size on disk and background
-    /// CPU are only known for a whole cell.
-    pub fn for_phase(cell: &Cell, phase: &str) -> Self {
-        over(cell, Work::Phase(phase))
-    }
-
     /// Returns the resources of one cell for a run of one phase, whose index is `place` in most
-    /// trials.
+    /// trials. The size on disk and background CPU are only known for a whole cell.
     pub fn for_phase_near(cell: &Cell, phase: &str, place: usize) -> Self {
         over(cell, Work::Near(phase, place))
     }

@@ -11,9 +11,7 @@ use crate::statistics::total;
 pub enum Work<'w> {
     /// All phases, each as far as it went.
     All,
-    /// The named phase, as far as it went.
-    Phase(&'w str),
-    /// The named phase, which has this index in most trials.
+    /// The named phase, as far as it went. It has this index in most trials.
     Near(&'w str, usize),
     /// These phases, extrapolated to their end if they were stopped. Each missing operation counts
     /// as much as one that was done.
@@ -30,7 +28,7 @@ impl<'w> Work<'w> {
         let others = if near.is_some() { &[] } else { &trial.phases[..] };
         near.into_iter().chain(others.iter().filter(move |part| match self {
             Self::All => true,
-            Self::Phase(name) | Self::Near(name, _) => part.phase == name,
+            Self::Near(name, _) => part.phase == name,
             Self::Whole(names) => names.contains(&part.phase.as_str()),
         }))
     }

@@ -6,8 +6,10 @@ use super::{Index, Pairs};
 pub(super) struct EntryCollector<'a> {
     pairs: &'a mut dyn Pairs,
     indexes: &'a [Index],
-    entries: Vec<Entries>,
-    too_short: Option<usize>,
+    /// Entries of every index, in the order of the pairs.
+    pub(super) entries: Vec<Entries>,
+    /// Length of the value that was too short for the indexes and ended the load.
+    pub(super) too_short: Option<usize>,
 }
 
 /// Keys of an index, one after the other, and the position of each.
@@ -22,16 +24,6 @@ impl<'a> EntryCollector<'a> {
     pub(super) fn new(pairs: &'a mut dyn Pairs, indexes: &'a [Index]) -> Self {
         let entries = indexes.iter().map(|_| Entries::default()).collect();
         Self { pairs, indexes, entries, too_short: None }
-    }
-
-    /// Returns the length of the value that was too short for the indexes and ended the load.
-    pub(super) fn too_short_length(&self) -> Option<usize> {
-        self.too_short
-    }
-
-    /// Returns the entries of every index, in the order of the pairs.
-    pub(super) fn entries(self) -> Vec<Entries> {
-        self.entries
     }
 }
 

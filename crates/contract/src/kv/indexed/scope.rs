@@ -53,7 +53,7 @@ pub(super) struct Indexing<'a> {
 }
 
 /// Returns a table's indexes, empty for a plain one.
-fn indexes_of(all: &[Vec<Index>], table: Table) -> &[Index] {
+pub(super) fn indexes_of(all: &[Vec<Index>], table: Table) -> &[Index] {
     all.get(table.0).map_or(&[], Vec::as_slice)
 }
 

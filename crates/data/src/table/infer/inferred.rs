@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use embermark_model::table::{ColumnType, Field, OwnedValue, RowsFile};
+use embermark_model::table::{ColumnType, Field, OwnedValue, RowsFile, TimeUnit};
 
 use super::guess::YEARS;
 use super::names;
@@ -46,11 +46,7 @@ impl Inferred {
         let (OwnedValue::Int(from), OwnedValue::Int(to)) = (&column.least, &column.greatest) else {
             return None;
         };
-        let time_text = |time: i64| {
-            let nanos = i128::from(time) * i128::from(1_000_000_000 / unit.per_second());
-            let moment = jiff::Timestamp::from_nanosecond(nanos);
-            moment.map_or_else(|_| time.to_string(), |moment| moment.to_string())
-        };
+        let [first, last] = [*from, *to].map(|time| time_text(time, unit));
         let seconds = (to - from) as f64 / unit.per_second() as f64;
         // A clock that was not set makes the rate meaningless.
         let is_unset = *from < YEARS.0 * unit.per_second();
@@ -60,7 +56,7 @@ impl Inferred {
             often if often >= 1.0 => format!(": {often:.1} rows per second"),
             often => format!(": a row every {}", period(1.0 / often)),
         };
-        Some(format!("{} from {} to {}{often}", column.name, time_text(*from), time_text(*to)))
+        Some(format!("{} from {first} to {last}{often}", column.name))
     }
 
     /// Returns a name for the rows: the name of their table in a database, or the common prefix of
@@ -139,6 +135,13 @@ impl InferredColumn {
     pub fn is_named_series(&self) -> bool {
         names::is_series(&self.name)
     }
+}
+
+/// Returns a time of a column as text, or its number if that is out of range.
+pub fn time_text(time: i64, unit: TimeUnit) -> String {
+    let nanos = i128::from(time) * i128::from(1_000_000_000 / unit.per_second());
+    let moment = jiff::Timestamp::from_nanosecond(nanos);
+    moment.map_or_else(|_| time.to_string(), |moment| moment.to_string())
 }
 
 /// Returns a duration in the largest unit of which it has at least two.

@@ -79,7 +79,7 @@ pub(super) fn find(
     if !keys.found.is_empty() {
         return Ok((keys.found, None));
     }
-    let near = nearest(rows, columns, time, folder)?;
+    let near = keys.nearest(&able, time)?;
     let is_near =
         |(key, repeats): &Nearest| key.len() > 1 && *repeats as f64 <= MISFITS * rows.rows() as f64;
     if !by_chance.is_empty() && !near.as_ref().is_some_and(is_near) {
@@ -91,43 +91,6 @@ pub(super) fn find(
 
 /// Columns, and the number of rows that have the same values in them as an earlier row.
 pub(super) type Nearest = (Vec<usize>, usize);
-
-/// Returns the columns that come nearest to a key, and the number of rows that have the key of
-/// another row, less than half. Tries possible series, each with the time, then only the time, then
-/// columns that may number the rows.
-fn nearest(
-    rows: &StagedTable,
-    columns: &[InferredColumn],
-    time: Option<usize>,
-    folder: &Path,
-) -> io::Result<Option<Nearest>> {
-    let all = rows.rows();
-    let able: Vec<usize> = (0..columns.len()).filter(|at| is_able(&columns[*at])).collect();
-    let is_series = |at: &usize| {
-        let distinct = columns[*at].distinct;
-        distinct > 1 && 10 * distinct <= all as u64 && Some(*at) != time
-    };
-    let may_number = |at: &usize| may_number(&columns[*at], all);
-    let named = |at: &usize| names::is_id(&columns[*at].name) || *at == 0;
-    let mut likely: Vec<Vec<usize>> = Vec::new();
-    if let Some(time) = time {
-        let mut series: Vec<usize> = able.iter().copied().filter(is_series).collect();
-        series.sort_by_key(|at| !names::is_id(&columns[*at].name));
-        likely.extend(series.into_iter().take(3).map(|series| vec![series, time]));
-        likely.extend(may_number(&time).then(|| vec![time]));
-    }
-    let ids = able.iter().copied();
-    let ids = ids.filter(|at| named(at) && may_number(at) && Some(*at) != time);
-    likely.extend(ids.take(2).map(|id| vec![id]));
-    let mut best = None;
-    for key in likely {
-        let found = repeats(rows, &key, all, folder)?;
-        if 2 * found < all && best.as_ref().is_none_or(|(_, least)| found < *least) {
-            best = Some((key, found));
-        }
-    }
-    Ok(best)
-}
 
 /// Whether a column has different values in nearly all rows.
 fn may_number(column: &InferredColumn, rows: usize) -> bool {
@@ -175,8 +138,8 @@ impl Keys<'_> {
     /// Whether no two rows have the same values in these columns.
     fn are_unique(&self, columns: &[usize]) -> io::Result<bool> {
         let all = self.rows.rows();
-        Ok(repeats(self.rows, columns, all.min(SAMPLE), self.folder)? == 0
-            && (ascends(self.rows, columns) || repeats(self.rows, columns, all, self.folder)? == 0))
+        Ok(self.repeats(columns, all.min(SAMPLE))? == 0
+            && (ascends(self.rows, columns) || self.repeats(columns, all)? == 0))
     }
 
     /// Tries columns alone, then pairs of others, and triples if nothing shorter is a key.
@@ -218,24 +181,47 @@ impl Keys<'_> {
         if known || enough || are_too_few(columns) {
             return Ok(());
         }
-        if repeats(self.rows, columns, all.min(SAMPLE), self.folder)? > 0 {
+        if self.repeats(columns, all.min(SAMPLE))? > 0 {
             return Ok(());
         }
         self.whole += 1;
-        if ascends(self.rows, columns) || repeats(self.rows, columns, all, self.folder)? == 0 {
+        if ascends(self.rows, columns) || self.repeats(columns, all)? == 0 {
             self.found.push(columns.to_vec());
         }
         Ok(())
     }
-}
 
-/// Returns how many of the first rows have the same values in these columns as another row.
-fn repeats(
-    table: &StagedTable,
-    columns: &[usize],
-    rows: usize,
-    folder: &Path,
-) -> io::Result<usize> {
-    let sorted = SortedRows::new(table, columns, rows, folder)?;
-    Ok(sorted.rows().filter(|(_, again)| *again).count())
+    /// Returns the columns that come nearest to a key, and the number of rows that have the key of
+    /// another row, less than half. Tries possible series, each with the time, then only the time,
+    /// then columns that may number the rows.
+    fn nearest(&self, able: &[usize], time: Option<usize>) -> io::Result<Option<Nearest>> {
+        let all = self.rows.rows();
+        let may_number = |at: &usize| may_number(&self.columns[*at], all);
+        let named = |at: &usize| names::is_id(&self.columns[*at].name) || *at == 0;
+        let mut likely: Vec<Vec<usize>> = Vec::new();
+        if let Some(time) = time {
+            let is_series = |at: &usize| self.is_series(*at) && *at != time;
+            let mut series: Vec<usize> = able.iter().copied().filter(is_series).collect();
+            series.sort_by_key(|at| !names::is_id(&self.columns[*at].name));
+            likely.extend(series.into_iter().take(3).map(|series| vec![series, time]));
+            likely.extend(may_number(&time).then(|| vec![time]));
+        }
+        let ids = able.iter().copied();
+        let ids = ids.filter(|at| named(at) && may_number(at) && Some(*at) != time);
+        likely.extend(ids.take(2).map(|id| vec![id]));
+        let mut best = None;
+        for key in likely {
+            let found = self.repeats(&key, all)?;
+            if 2 * found < all && best.as_ref().is_none_or(|(_, least)| found < *least) {
+                best = Some((key, found));
+            }
+        }
+        Ok(best)
+    }
+
+    /// Returns how many of the first rows have the same values in these columns as another row.
+    fn repeats(&self, columns: &[usize], rows: usize) -> io::Result<usize> {
+        let sorted = SortedRows::new(self.rows, columns, rows, self.folder)?;
+        Ok(sorted.rows().filter(|(_, again)| *again).count())
+    }
 }

@@ -18,7 +18,7 @@ use self::columns::{columns, dialect_notes};
 use self::examine::examine;
 use self::guess::{Guess, without_nuls};
 use self::hints::hints;
-pub use self::inferred::{Inferred, InferredColumn, NearKey};
+pub use self::inferred::{Inferred, InferredColumn, NearKey, time_text};
 use super::fault::Fault;
 use super::select::Selection;
 use super::source::{Kind, Rejected, Source, SqliteTable};

@@ -4,12 +4,11 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{CommitsEnd, DiskFiller, PATIENCE};
+use super::{CommitsEnd, DiskFiller};
 use crate::full::reopen;
 use crate::full::worst::WorstFinding;
 use crate::oracle::Verdict;
 use crate::outcome::{CommitRecovery, DeleteOutcome, Observation, Tried};
-use crate::process::NoResponse;
 use crate::protocol::Command;
 use crate::settings::{Test, TestError};
 
@@ -61,11 +60,9 @@ impl DiskFiller<'_> {
                 if self.hangs { self.wait_for_commits()? } else { self.commits(RECOVERY_COMMITS)? };
             match end {
                 CommitsEnd::Done => return Ok(None),
-                CommitsEnd::Hangs => {
-                    let patience = PATIENCE[usize::from(self.test.is_server())];
-                    return Ok(Some(NoResponse::Hangs(patience).verdict().1));
+                CommitsEnd::Hangs(_, message) | CommitsEnd::Ended(_, message) => {
+                    return Ok(Some(message));
                 }
-                CommitsEnd::Ended(_, message) => return Ok(Some(message)),
                 CommitsEnd::Refused(_, message) if begun.elapsed() > within => {
                     return Ok(Some(message));
                 }
@@ -89,9 +86,8 @@ impl DiskFiller<'_> {
                 self.worker = Some(worker);
                 Ok(None)
             }
-            (verdict, _) => {
-                let message =
-                    inspection.message.clone().unwrap_or_else(|| verdict.name().to_owned());
+            _ => {
+                let message = inspection.explanation();
                 // The message reports that it does not open here. Whether it opens with more room
                 // is tested later.
                 if !reopen::is_unopened(&inspection) {
@@ -131,9 +127,10 @@ impl DiskFiller<'_> {
             self.filling.removals += 1;
             match self.commits(1)? {
                 CommitsEnd::Done => {}
-                CommitsEnd::Refused(_, message) => refused = Some(message),
-                CommitsEnd::Hangs => refused = Some("it does not answer".to_owned()),
-                CommitsEnd::Ended(_, message) => refused = Some(message),
+                CommitsEnd::Refused(_, message) | CommitsEnd::Ended(_, message) => {
+                    refused = Some(message);
+                }
+                CommitsEnd::Hangs(..) => refused = Some("it does not answer".to_owned()),
             }
             if refused.is_some() || begun.elapsed() > REMOVAL_TIME {
                 break;
@@ -168,7 +165,7 @@ impl DiskFiller<'_> {
                 let message = format!("{said}; its maintenance: {message}");
                 return Ok(Observation::with_message(DeleteOutcome::MakeNone, message));
             }
-            CommitsEnd::Hangs => {
+            CommitsEnd::Hangs(..) => {
                 return Ok(Observation::with_message(
                     DeleteOutcome::MakeNone,
                     "its maintenance does not answer",

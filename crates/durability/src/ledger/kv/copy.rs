@@ -6,9 +6,10 @@ use std::sync::Arc;
 use embermark_contract::kv::mirror::{Decode, Row};
 use embermark_contract::kv::{KvStore, Range, Table};
 use embermark_contract::row::ResultRow;
-use embermark_contract::sql::{Nullable, Param, QueryKind, SqlStore, SqlType, Statement, TableDef};
+use embermark_contract::sql::{Param, QueryKind, SqlStore, Statement, TableDef};
 use embermark_contract::{Result, Scope};
 
+use crate::ledger::TABLE;
 use crate::work::Key;
 
 /// Number of commits between two queries of the rows, so that changes reach them in the middle of
@@ -16,22 +17,12 @@ use crate::work::Key;
 /// one, so that several commits are transferred at once.
 const QUERY_INTERVAL: u64 = 3;
 
-const ROWS: TableDef = TableDef {
-    name: "ledger",
-    columns: &[
-        ("id", SqlType::Big, Nullable::No),
-        ("commit_number", SqlType::Big, Nullable::No),
-        ("content", SqlType::Text, Nullable::No),
-    ],
-    key: &["id"],
-};
-
 /// The pairs of the ledger as rows.
 struct LedgerDecoder;
 
 impl Decode for LedgerDecoder {
     fn rows(&self) -> &TableDef {
-        &ROWS
+        &TABLE
     }
 
     fn key<'a>(&self, key: &'a [u8], row: &mut Row<'a>) -> Option<()> {
@@ -138,7 +129,7 @@ impl ColumnarCopy {
             return Ok(prepared);
         }
         sql.expect(QueryKind::Analytic)?;
-        let table = sql.dialect().table(ROWS.name);
+        let table = sql.dialect().table(TABLE.name);
         let count = sql.prepare(&format!("SELECT COUNT(*) FROM {table}"))?;
         let all = format!("SELECT id, commit_number, content FROM {table} ORDER BY id");
         let prepared = PreparedQueries { number, count, all: sql.prepare(&all)? };
@@ -203,7 +194,7 @@ mod tests {
         assert_eq!(LedgerDecoder.key(&key, &mut row), Some(()));
         assert_eq!(LedgerDecoder.value(&bytes, &mut row), Some(()));
         assert_eq!(*row, [Param::Int(70_000), Param::Int(5), Param::Text(&content)]);
-        assert_eq!(row.len(), ROWS.columns.len());
+        assert_eq!(row.len(), TABLE.columns.len());
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! `embermark fleet run --clients-of`: the devices as client machines of one server.
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -14,11 +13,11 @@ use embermark_model::plan::Plan;
 use embermark_report::Files;
 use embermark_workloads::WORKLOADS;
 
+use super::{PLAN, plan_in, read_plan};
 use crate::commands::measure::{exit_status, write_reports};
 use crate::commands::options::default_out;
 use crate::commands::show::{ReportFacts, ShowArgs};
 use crate::error::Failure;
-use crate::plan::PlanArgs;
 
 /// Schemes of URLs that determine the engine.
 const SCHEMES: &[(&str, &[&str])] = &[
@@ -69,8 +68,7 @@ fn time_name() -> PathBuf {
 /// keeps those that clients can share.
 fn client_plan(fleet: &Path, server: &str) -> Result<Plan, Failure> {
     let (engine, url) = parse_server(server)?;
-    let folder = fleet.join("plan");
-    let mut args = PlanArgs::read(&folder.join("plan.toml"))?;
+    let mut args = read_plan(fleet)?;
     let shared = WORKLOADS.iter().map(|workload| workload.info()).filter(|info| info.joins);
     let known: Vec<&str> = shared.map(|info| info.id).collect();
     let shares = |name: &String| known.contains(&&**name);
@@ -83,7 +81,7 @@ fn client_plan(fleet: &Path, server: &str) -> Result<Plan, Failure> {
         return Err(Failure::usage(format!(
             "{}: clients of one server share point operations, which {first} has, and it names none of that: \
              workloads = [\"{first}\"]",
-            folder.join("plan.toml").display()
+            fleet.join(PLAN).display()
         )));
     }
     if !other.is_empty() {
@@ -97,12 +95,7 @@ fn client_plan(fleet: &Path, server: &str) -> Result<Plan, Failure> {
     // below.
     let each = args.clients.unwrap_or(1);
     args.clients = Some(each.max(2));
-    let here = env::current_dir().map_err(Failure::runtime)?;
-    // Its paths are relative to this folder.
-    env::set_current_dir(&folder).map_err(Failure::runtime)?;
-    let plan = args.plan();
-    env::set_current_dir(here).map_err(Failure::runtime)?;
-    let plan = Plan { clients: each, ..plan? };
+    let plan = Plan { clients: each, ..plan_in(fleet, args)? };
     if plan.cold {
         return Err(Failure::usage(
             "reads of a server given by its URL cannot be cold: leave out cold",

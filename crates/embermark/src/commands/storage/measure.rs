@@ -15,8 +15,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::page;
-use crate::commands::output;
 use crate::error::Failure;
+use crate::output;
 use crate::plan::milliseconds;
 
 /// The arguments of `embermark storage measure`.

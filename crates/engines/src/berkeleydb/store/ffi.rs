@@ -40,7 +40,6 @@ fn error(code: c_int, doing: &str) -> EngineError {
     EngineError::failed(ID, doing, message.to_string_lossy())
 }
 
-/// Returns a name as a C string.
 pub(super) fn c_string(bytes: impl Into<Vec<u8>>, doing: &str) -> Result<CString> {
     CString::new(bytes).map_err(|error| EngineError::failed(ID, doing, error))
 }
@@ -78,7 +77,6 @@ pub(super) struct Env {
     pub page: u32,
     /// Whether a new table is synced to the disk.
     pub syncs: bool,
-    /// Its folder.
     pub dir: PathBuf,
 }
 
@@ -167,7 +165,6 @@ impl Env {
         check_code(unsafe { raw::ember_env_remove(self.raw.raw, file.as_ptr()) }, "remove a table")
     }
 
-    /// Closes the environment.
     pub fn close(self) -> Result<()> {
         check_code(self.raw.end(), "close the environment")
     }
@@ -177,7 +174,6 @@ impl Env {
 pub(super) struct Txn<'env>(Owned, PhantomData<&'env Env>);
 
 impl Txn<'_> {
-    /// Commits.
     pub fn commit(self) -> Result<()> {
         let txn = self.0.take();
         if txn.is_null() {

@@ -17,7 +17,6 @@ pub struct Multiple {
     words: usize,
     /// Bytes written at the front.
     bytes: usize,
-    /// Pairs written.
     pairs: usize,
 }
 

@@ -10,7 +10,6 @@ type Text = *const c_char;
 pub const ABSENT: c_int = -1;
 /// The result does not fit into its buffer.
 pub const TOO_SMALL: c_int = -2;
-/// A file is damaged.
 pub const DAMAGED: c_int = -3;
 
 /// Target of [`ember_move`], in the order of the shim's `positions`.

@@ -106,13 +106,11 @@ impl Tree {
         result
     }
 
-    /// Returns its open files.
     #[inline]
     fn opened(&self) -> Result<&Open> {
         self.open.as_ref().ok_or_else(|| not_open(&self.file))
     }
 
-    /// Returns its handle.
     #[inline]
     fn db(&self) -> Result<Raw> {
         Ok(self.opened()?.db.raw)
@@ -203,7 +201,6 @@ impl Tree {
         is_found(unsafe { raw::ember_del(db, handle(txn), key) }, "delete a key")
     }
 
-    /// Opens a cursor.
     #[inline]
     pub fn cursor<'a>(&'a self, txn: Option<&'a Txn<'_>>) -> Result<Cursor<'a>> {
         Cursor::open(self.db()?, handle(txn))

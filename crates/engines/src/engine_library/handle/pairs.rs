@@ -29,7 +29,6 @@ impl Handle<KeyValue> {
         done.map_err(|status| self.failed(status, doing))
     }
 
-    /// Returns the value of a key.
     #[inline]
     pub fn get(&mut self, retries: bool, table: u32, key: &[u8]) -> Result<Option<&[u8]>> {
         let (get, mut value) = (self.functions.get, abi::Bytes::NONE);
@@ -134,7 +133,6 @@ impl Handle<KeyValue> {
         }))
     }
 
-    /// Returns whether the library has tables.
     pub fn has_tables(&self) -> bool {
         self.functions.raw.table.is_some()
     }

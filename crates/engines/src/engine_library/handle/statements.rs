@@ -72,7 +72,6 @@ impl Handle<Sql> {
         CString::new(sql).map_err(|error| EngineError::failed(self.id, doing, error))
     }
 
-    /// Prepares a statement.
     pub fn prepare(&mut self, sql: &str) -> Result<Prepared> {
         let (doing, prepare) = (format!("prepare `{sql}`"), self.functions.prepare);
         let text = self.text(sql, &doing)?;
@@ -184,7 +183,6 @@ impl Handle<Sql> {
     }
 }
 
-/// Rows for a library.
 struct RowSource<'a> {
     id: &'static str,
     table: &'a TableDef,

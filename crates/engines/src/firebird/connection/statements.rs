@@ -84,7 +84,6 @@ impl Connection {
         done
     }
 
-    /// Frees a statement.
     pub fn free(&self, statement: api::Statement) {
         // SAFETY: it is not used again. If it could not be freed, this must release it.
         unsafe {

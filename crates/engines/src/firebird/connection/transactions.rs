@@ -29,7 +29,6 @@ const READS: &[u8] =
     &[begin::VERSION, begin::READ, begin::READ_COMMITTED, begin::READ_CONSISTENCY, begin::NO_WAIT];
 
 impl Connection {
-    /// Begins a transaction.
     pub fn begin(&self, access: Access) -> FbResult<()> {
         self.end_statement_transactions()?;
         let begun = match access {
@@ -40,7 +39,6 @@ impl Connection {
         Ok(())
     }
 
-    /// Returns whether a transaction is open.
     pub fn has_begun(&self) -> bool {
         self.begun.get().is_some()
     }
@@ -53,7 +51,6 @@ impl Connection {
         Ok(())
     }
 
-    /// Rolls the open transaction back.
     pub fn roll_back(&self) -> FbResult<()> {
         let Some(begun) = self.begun.take() else { return Ok(()) };
         self.end(begun, api::Transaction::rollback).inspect_err(|_| {

@@ -31,7 +31,7 @@ impl Lifecycle for HarperStore {
     fn reconnect(&mut self) -> Option<Result<()>> {
         self.session.http.reconnect();
         if let Some(rest) = &mut self.session.rest {
-            rest.reconnect();
+            rest.http.reconnect();
         }
         Some(Ok(()))
     }
@@ -67,10 +67,9 @@ impl Lifecycle for HarperStore {
         Join::At(self.session.http.join_address.clone())
     }
 
-    /// Opens another connection.
     fn open_client(&mut self) -> Result<ClientOpener> {
         let at = self.session.http.join_address.clone();
-        let rest = self.session.rest.as_ref().map(|rest| rest.join_address().to_owned());
+        let rest = self.session.rest.as_ref().map(|rest| rest.http.join_address.clone());
         Ok(ClientOpener::new(move || {
             let rest = rest.map(|at| Rest::join(&at)).transpose()?;
             let session = Session::join(&at)?.with_rest(rest);

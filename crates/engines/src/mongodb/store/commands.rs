@@ -12,7 +12,6 @@ use crate::document::CollectionDef;
 use crate::row::Visit;
 
 impl MongoStore {
-    /// Begins a command on a collection.
     pub(super) fn begin(&mut self, verb: &str, def: &CollectionDef) -> &mut Writer {
         self.command.clear();
         self.command.text(verb, def.name);

@@ -73,7 +73,7 @@ impl Driver for Session {
     }
 
     fn pipelines(&self) -> bool {
-        self.features.has(Feature::Pipeline) && self.connection.library().pipelines.is_some()
+        self.features.has(Feature::Pipeline) && self.connection.library.pipelines.is_some()
     }
 
     fn begin(&mut self, access: Access) -> Result<()> {
@@ -170,8 +170,7 @@ impl Driver for Session {
             Err(_) if self.server.is_none() => return Ok(None),
             Err(error) => return Err(error.while_doing("count its checkpoints")),
         };
-        let count = found.texts().into_iter().flatten().next().flatten();
-        Ok(count.and_then(|count| count.parse().ok()))
+        Ok(found.first().and_then(|count| count.parse().ok()))
     }
 
     /// Reads the server's statistics and its list of processes. Adds nothing if a given server
@@ -220,17 +219,16 @@ impl Driver for Session {
     }
 
     fn connection(&mut self) -> Result<ConnectionParameters> {
-        let (_, place) = self.place()?;
         let settings = self.settings.clone().unwrap_or_default();
-        Ok(vec![("conninfo", place.to_owned()), ("settings", settings)])
+        Ok(vec![("conninfo", self.place.clone()), ("settings", settings)])
     }
 
     fn join(&self) -> Join {
-        Join::At(self.at.clone())
+        Join::At(self.at())
     }
 
     fn open_client(&mut self) -> Result<ClientOpener> {
-        let (at, durability) = (self.at.clone(), self.durability);
+        let (at, durability) = (self.at(), self.durability);
         Ok(ClientOpener::new(move || Self::join(library_for(&at)?, &at, durability)))
     }
 

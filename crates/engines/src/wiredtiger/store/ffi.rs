@@ -38,9 +38,7 @@ impl Refusal {
     pub(super) const fn is_conflict(&self) -> bool {
         self.code == ROLLBACK
     }
-}
 
-impl Refusal {
     /// Returns it as an error of the engine. (There is no `From`, because a second one for
     /// [`EngineError`] would make the type of `?` ambiguous where an error is generic.)
     pub fn into_error(self) -> EngineError {
@@ -63,7 +61,6 @@ impl Refusal {
     }
 }
 
-/// Result of a call.
 pub(super) type Result<T> = std::result::Result<T, Refusal>;
 
 #[inline]
@@ -132,7 +129,6 @@ impl Connection {
         }
     }
 
-    /// Opens a session.
     pub(super) fn session(self: &Arc<Self>) -> crate::Result<Rc<Session>> {
         let (shim, mut raw) = (self.library.shim, ptr::null_mut());
         // SAFETY: open.
@@ -199,7 +195,6 @@ impl Session {
         called.err().unwrap_or_default()
     }
 
-    /// Takes a checkpoint.
     pub(super) fn checkpoint(&self) -> crate::Result<()> {
         // SAFETY: open.
         check(unsafe { (self.shim.checkpoint)(self.raw.raw) }, "checkpoint")

@@ -14,7 +14,6 @@ use crate::owned::bytes;
 /// Pairs per transaction of a load without a bulk cursor.
 const TRANSACTION: u32 = 10_000;
 
-/// A position in a table.
 pub(super) struct Cursor {
     raw: Owned,
     shim: &'static Shim,
@@ -51,7 +50,6 @@ impl Cursor {
         self.current(self.shim.key, "read a key")
     }
 
-    /// Returns the current value.
     #[inline]
     pub(super) fn value(&self) -> Result<&[u8]> {
         self.current(self.shim.value, "read a value")
@@ -70,7 +68,6 @@ impl Cursor {
         Ok(unsafe { bytes(shown.at, shown.size) })
     }
 
-    /// Inserts a pair.
     #[inline]
     pub(super) fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let (key, value) = (Bytes::new(key), Bytes::new(value));
@@ -78,7 +75,6 @@ impl Cursor {
         check(unsafe { (self.shim.insert)(self.raw.raw, key, value) }, "put a value")
     }
 
-    /// Replaces the current value.
     #[inline]
     pub(super) fn update(&mut self, value: &[u8]) -> Result<()> {
         // SAFETY: open; the value lives through the call.
@@ -190,7 +186,6 @@ impl Cursors {
     }
 }
 
-/// A table.
 pub(super) struct Tree {
     pub uri: CString,
     session: Rc<Session>,
@@ -235,7 +230,6 @@ impl Tree {
         done
     }
 
-    /// Creates it again, empty.
     pub(super) fn clear(&mut self) -> crate::Result<()> {
         self.without_cursors(|session, uri| session.remove(uri).and_then(|()| session.create(uri)))
             .map_err(Refusal::into_error)?;

@@ -16,41 +16,33 @@ pub(super) fn meant(advice: &Advice) -> Vec<String> {
 /// Explains the memory limits if there are several: `a list of its own within each limit: no limit,
 /// 256 MiB; …`.
 pub(super) fn limits(all: &All<'_>) -> Vec<String> {
-    let limits = text::unique(all.iter().map(|(table, _)| table.conditions.memory_limit));
-    let names =
-        limits.into_iter().map(|limit| limit.map_or("no limit".into(), |of| of.to_string()));
-    let names: Vec<String> = names.collect();
-    let says = |names: &[String]| {
-        let names = names.join(", ");
-        format!("a list of its own within each limit: {names}; --memory-limit SIZE or none chooses")
+    let name = |(table, _): &(&AdviceTable, Advice)| {
+        table.conditions.memory_limit.map_or("no limit".into(), |limit| limit.to_string())
     };
-    (names.len() > 1).then(|| says(&names)).into_iter().collect()
+    lists(all.iter().map(name), "within each limit", "--memory-limit SIZE or none")
 }
 
 /// Explains the storages if there are several: `a list of its own on each storage: this machine's
 /// disk, sd-a1; …`.
 pub(super) fn storages(all: &All<'_>) -> Vec<String> {
-    let storages = text::unique(all.iter().map(|(table, _)| table.conditions.storage));
-    let names = storages
-        .into_iter()
-        .map(|storage| storage.map_or("this machine's disk".into(), |of| of.to_string()));
-    let names: Vec<String> = names.collect();
-    let says = |names: &[String]| {
-        let names = names.join(", ");
-        format!("a list of its own on each storage: {names}; --storage NAME or none chooses")
+    let name = |(table, _): &(&AdviceTable, Advice)| {
+        table.conditions.storage.map_or("this machine's disk".into(), |storage| storage.to_string())
     };
-    (names.len() > 1).then(|| says(&names)).into_iter().collect()
+    lists(all.iter().map(name), "on each storage", "--storage NAME or none")
 }
 
 /// Explains the clients if there are several: `a list of its own for each client: native, python;
 /// …`.
 pub(super) fn clients(all: &All<'_>) -> Vec<String> {
-    let names = text::unique(all.iter().map(|(table, _)| text::plain(table.language())));
-    let says = |names: &[String]| {
-        let names = names.join(", ");
-        format!("a list of its own for each client: {names}; --client NAME chooses")
-    };
-    (names.len() > 1).then(|| says(&names)).into_iter().collect()
+    let name = |(table, _): &(&AdviceTable, Advice)| text::plain(table.language());
+    lists(all.iter().map(name), "for each client", "--client NAME")
+}
+
+/// Explains that there is a list for each name, if there are several.
+fn lists(names: impl Iterator<Item = String>, of_each: &str, option: &str) -> Vec<String> {
+    let names = text::unique(names);
+    let says = || format!("a list of its own {of_each}: {}; {option} chooses", names.join(", "));
+    (names.len() > 1).then(says).into_iter().collect()
 }
 
 /// States which scales answer for the requested rows, and how far they are from it.

@@ -46,12 +46,8 @@ pub(super) fn columns<'a>(
             advice: advice(*tier)?,
         })
     });
-    let measured = |criterion: &str| {
-        let own = table.engines.iter().filter(|entry| entry.tier == main);
-        own.filter(|entry| entry.ratios.contains_key(criterion)).count() > 1
-    };
     let further = WORK.into_iter().chain(USED);
-    let further = further.filter(|(criterion, _)| measured(criterion));
+    let further = further.filter(|(criterion, _)| table.compares(main, criterion));
     let further = further.filter_map(|(criterion, heading)| {
         Some(Column { heading: heading.to_owned(), tier: main, criterion, advice: advice(main)? })
     });

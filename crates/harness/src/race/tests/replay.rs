@@ -14,8 +14,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use serde::{Deserialize, Serialize};
 
-use super::*;
 use crate::journal::EndedTrial;
+use crate::race::*;
 
 /// A recorded full plan.
 #[derive(Serialize, Deserialize)]

@@ -40,7 +40,7 @@ impl Declarations {
     /// from the file with the others.
     pub fn assert_written(&self, file: &str, about: &str, version: u32, from: &str) {
         let mut text = format!(
-            "/**\n * {about}\n *\n * Generated from the Rust types by `crates/report/src/typescript.rs`: change \
+            "/**\n * {about}\n *\n * Generated from the Rust types by `crates/report/src/tests/typescript.rs`: change \
              them there. Times are ns,\n * sizes bytes. Null or absent means not measured, never zero.\n */\n\n"
         );
         if !self.imported.is_empty() {
