@@ -261,8 +261,10 @@ mod tests {
         let texts = files.filter(has_options).map(|path| fs::read_to_string(path).unwrap());
         let texts: Vec<String> = texts.collect();
         let lines: Vec<&str> = texts.iter().flat_map(|text| text.lines()).map(str::trim).collect();
-        let reported = opened.settings.iter().filter(|(_, value)| !value.ends_with("(as set)"));
-        let reported: Vec<_> = reported.collect();
+        // Names with a space are no options of RocksDB: the block cache is handed over.
+        let option =
+            |(name, value): &&(String, String)| !name.contains(' ') && !value.ends_with("(as set)");
+        let reported: Vec<_> = opened.settings.iter().filter(option).collect();
         assert!(reported.len() > 10, "{:?}", opened.settings);
         for (name, value) in reported {
             let written = [format!("{name}={value}"), format!("{name} : {value}")];
