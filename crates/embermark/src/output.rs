@@ -30,9 +30,13 @@ pub fn print(text: &str) -> Result<ExitCode, Failure> {
 /// Width in columns of texts that are written to a file.
 pub const FILE_WIDTH: usize = 120;
 
-/// Checks that a file can be written, before the work for it begins.
+/// Checks that a file can be written, before the work for it begins. Pipes and devices are not
+/// opened: the reader of a named pipe would take the check for the whole output.
 pub fn check_writable(path: &Path) -> Result<(), Failure> {
     let is_new = !path.exists();
+    if !is_new && !path.is_file() && !path.is_dir() {
+        return Ok(());
+    }
     OpenOptions::new().append(true).create(true).open(path).map_err(|error| {
         Failure::usage(format!("cannot write {}: {error}; name another file", path.display()))
     })?;
@@ -94,5 +98,16 @@ mod tests {
             assert_eq!(shlex::split(&word).unwrap(), [path], "{word}");
         }
         assert_eq!(word(Path::new("results/2026-08-01")), "results/2026-08-01");
+    }
+
+    #[test]
+    fn a_named_pipe_is_not_opened_before_its_text_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let (done, checked) = std::sync::mpsc::channel();
+        // Opening it waits until somebody reads.
+        std::thread::spawn(move || done.send(check_writable(&pipe).is_ok()));
+        assert_eq!(checked.recv_timeout(std::time::Duration::from_secs(60)), Ok(true));
     }
 }

@@ -36,7 +36,7 @@ pub fn device_results(paths: &[PathBuf]) -> Vec<DeviceResult> {
 /// folder that several links lead to is searched once.
 ///
 /// # Errors
-/// If there is none, or a folder cannot be read.
+/// If no result is found, or if a folder cannot be read.
 pub fn find_results(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     let mut left: Vec<PathBuf> = Vec::new();
