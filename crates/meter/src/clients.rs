@@ -178,7 +178,11 @@ mod tests {
 
     /// One client's run of operations with this service time, on its own simulated clock.
     fn ran(schedule: Option<ArrivalSchedule>, ops: u64, each: u64) -> Meter {
-        let mut meter = Meter::simulated(None).for_client(schedule);
+        done(Meter::simulated(None).for_client(schedule), ops, each)
+    }
+
+    /// A meter after a run of operations with this service time.
+    fn done(mut meter: Meter, ops: u64, each: u64) -> Meter {
         meter.start();
         let clock = meter.clock().clone();
         let done = meter.each::<Infallible>(ops, |_| {
@@ -206,15 +210,7 @@ mod tests {
         let part = |every, ops, each| {
             let mut meter = Meter::simulated(None);
             meter.every = Some(every);
-            meter.start();
-            let clock = meter.clock().clone();
-            let done = meter.each::<Infallible>(ops, |_| {
-                clock.pass(Duration::from_nanos(each));
-                Ok(())
-            });
-            meter.stop();
-            assert_eq!(done, Ok(ops));
-            meter
+            done(meter, ops, each)
         };
         let (slow, fast) = (part(1, 130, 10 * MS), part(13, 1_300, MS));
         assert_eq!((slow.latency().unwrap().samples, fast.latency().unwrap().samples), (130, 100));
