@@ -54,6 +54,15 @@ pub(crate) fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1_u64 << 53) as f64
 }
 
+/// Returns a different number for each number of 64 bits: the finalizer of SplitMix64 (G. Steele,
+/// D. Lea, C. Flood, Fast Splittable Pseudorandom Number Generators, 2014), each of whose steps is
+/// invertible.
+pub(crate) const fn finalized(number: u64) -> u64 {
+    let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
 /// Distributes exactly `hits` hits over the next `draws` draws, each draw with the same probability
 /// (selection sampling: D. Knuth, The Art of Computer Programming, volume 2, 3.4.2, algorithm S).
 #[derive(Clone, Copy, Debug)]

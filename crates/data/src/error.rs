@@ -1,7 +1,7 @@
 //! Errors of reading, generating and writing rows, with what to do about them.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use embermark_model::Reading;
 use embermark_model::choice::UnknownName;
@@ -149,11 +149,8 @@ pub enum DataError {
         instead: &'static str,
     },
     /// An unknown time zone.
-    #[error("unknown time zone '{name}': write a name such as 'Europe/Berlin' or 'UTC'")]
-    NoZone {
-        /// The zone.
-        name: String,
-    },
+    #[error("unknown time zone '{0}': write a name such as 'Europe/Berlin' or 'UTC'")]
+    NoZone(String),
     /// A table without rows.
     #[error("{path}: it has no rows", path = .0.display())]
     NoRows(PathBuf),
@@ -241,6 +238,21 @@ pub enum DataError {
 }
 
 impl DataError {
+    /// Returns a function that makes the error for a file that cannot be read.
+    pub(crate) fn unreadable(path: &Path) -> impl Fn(io::Error) -> Self + Copy {
+        move |cause| Self::Unreadable { path: path.to_owned(), cause }
+    }
+
+    /// Returns a function that makes the error for a file that cannot be written.
+    pub(crate) fn unwritable(path: &Path) -> impl Fn(io::Error) -> Self + Copy {
+        move |cause| Self::Unwritable { path: path.to_owned(), cause }
+    }
+
+    /// Makes the error for a file without rows of a table.
+    pub(crate) fn not_tabular(path: &Path, what: impl Into<String>) -> Self {
+        Self::NotTabular { path: path.to_owned(), what: what.into() }
+    }
+
     /// Whether the only problem is that there are no rows.
     pub const fn is_without_rows(&self) -> bool {
         matches!(self, Self::NoRows(_))

@@ -10,6 +10,8 @@ use std::f64::consts::TAU;
 
 pub use cycle::{EIGHTH, HALF, cycle};
 
+use crate::draw::finalized;
+
 /// Number of channels of a sample.
 pub const CHANNELS: usize = 5;
 
@@ -110,13 +112,9 @@ fn noisy(level: f64, bits: u64) -> u16 {
     (level + noise).clamp(0.0, f64::from(AMPLITUDE)) as u16
 }
 
-/// Returns a number's random bits: the finaliser of SplitMix64 (G. Steele, D. Lea, C. Flood, Fast
-/// Splittable Pseudorandom Number Generators, 2014).
+/// Returns a number's random bits, by SplitMix64.
 const fn mix(number: u64) -> u64 {
-    let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    finalized(number.wrapping_add(0x9e37_79b9_7f4a_7c15))
 }
 
 /// Earlier samples of a machine, at even intervals.

@@ -99,26 +99,30 @@ pub fn generate(rows: u64, seed: u64) -> Vec<Event> {
         YEAR.start + (year * u128::from(place) / u128::from(of.max(1))) as i64
     };
 
+    let event = |timestamp, data| Event { id: 0, timestamp, data };
     let mut draw = Draw::new(seed, 3);
-    events.extend((0..places).map(|i| Event {
-        id: 0,
-        timestamp: at(i, places),
-        data: Payload::Location {
-            longitude: degrees(&mut draw, 180),
-            latitude: degrees(&mut draw, 90),
-        },
+    events.extend((0..places).map(|i| {
+        let (longitude, latitude) = (degrees(&mut draw, 180), degrees(&mut draw, 90));
+        event(at(i, places), Payload::Location { longitude, latitude })
     }));
     let mut draw = Draw::new(seed, 4);
-    events.extend((0..co2).map(|i| Event {
-        id: 0,
-        timestamp: at(i, co2),
-        data: Payload::Co2 { co2: draw.unit() * 5_000.0 },
-    }));
-    let mut burst = Burst::new(seed);
-    events.extend((0..logs).map(|i| Event {
-        id: 0,
-        timestamp: at(i / BURST, logs.div_ceil(BURST)) + (i % BURST) as i64 * WITHIN_BURST_MS,
-        data: Payload::Log(burst.line(i % BURST == 0)),
+    events.extend((0..co2).map(|i| event(at(i, co2), Payload::Co2 { co2: draw.unit() * 5_000.0 })));
+    let mut draw = Draw::new(seed, 5);
+    let (mut user, mut endpoint) = (ArrayString::<32>::new(), ArrayString::<48>::new());
+    events.extend((0..logs).map(|i| {
+        if i % BURST == 0 {
+            user.clear();
+            endpoint.clear();
+            // What does not fit is cut off.
+            let (name, number) = (draw.choose(EN::NAME_FIRST_NAME), draw.below(100));
+            let _ = write!(user, "{name}{number}");
+            let (one, two) = (draw.choose(EN::LOREM_WORD), draw.choose(EN::LOREM_WORD));
+            let suffix = draw.choose(EN::INTERNET_DOMAIN_SUFFIX);
+            let _ = write!(endpoint, "https://{one}-{two}.{suffix}");
+        }
+        let within = (i % BURST) as i64 * WITHIN_BURST_MS;
+        let line = log_line(&mut draw, user, endpoint);
+        event(at(i / BURST, logs.div_ceil(BURST)) + within, Payload::Log(line))
     }));
     // Stable: events of the same time stay in the order of their buckets.
     events.sort_by_key(|event| event.timestamp);
@@ -135,43 +139,14 @@ fn degrees(draw: &mut Draw, most: usize) -> f64 {
     (draw.below(most * 20_000 + 1) as f64 - (most * 10_000) as f64) / 10_000.0
 }
 
-/// Generator of log lines. User and endpoint stay the same for a burst.
-struct Burst {
-    draw: Draw,
-    user: ArrayString<32>,
-    endpoint: ArrayString<48>,
-}
-
-impl Burst {
-    fn new(seed: u64) -> Self {
-        Self { draw: Draw::new(seed, 5), user: ArrayString::new(), endpoint: ArrayString::new() }
-    }
-
-    fn line(&mut self, first: bool) -> LogLine {
-        let draw = &mut self.draw;
-        if first {
-            self.user.clear();
-            self.endpoint.clear();
-            // What does not fit is cut off.
-            let (name, number) = (draw.choose(EN::NAME_FIRST_NAME), draw.below(100));
-            let _ = write!(self.user, "{name}{number}");
-            let (one, two) = (draw.choose(EN::LOREM_WORD), draw.choose(EN::LOREM_WORD));
-            let suffix = draw.choose(EN::INTERNET_DOMAIN_SUFFIX);
-            let _ = write!(self.endpoint, "https://{one}-{two}.{suffix}");
-        }
-        let mut message = ArrayString::new();
-        let head = draw.choose(EN::COMPANY_BUZZWORD_HEAD);
-        let middle = draw.choose(EN::COMPANY_BUZZWORD_MIDDLE);
-        let _ = write!(message, "{head} {middle} {}", draw.choose(EN::COMPANY_BUZZWORD_TAIL));
-        LogLine {
-            // A value that a double holds exactly, as in the published generator.
-            span_id: (draw.bits() >> 11).cast_signed(),
-            is_error: draw.below(20) == 0,
-            user: self.user,
-            message,
-            endpoint: self.endpoint,
-        }
-    }
+fn log_line(draw: &mut Draw, user: ArrayString<32>, endpoint: ArrayString<48>) -> LogLine {
+    let mut message = ArrayString::new();
+    let head = draw.choose(EN::COMPANY_BUZZWORD_HEAD);
+    let middle = draw.choose(EN::COMPANY_BUZZWORD_MIDDLE);
+    let _ = write!(message, "{head} {middle} {}", draw.choose(EN::COMPANY_BUZZWORD_TAIL));
+    // A value that a double holds exactly, as in the published generator.
+    let span_id = (draw.bits() >> 11).cast_signed();
+    LogLine { span_id, is_error: draw.below(20) == 0, user, message, endpoint }
 }
 
 #[cfg(test)]

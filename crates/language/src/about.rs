@@ -6,6 +6,7 @@ use crate::definition::{
     Change, Commit, Correlate, Count, End, Keys, KeysOf, Pace, Removed, Sequence, Set, Snapshot,
     Span, Work,
 };
+use crate::draft::Draft;
 
 /// Describes a file.
 pub fn describe_tables(tables: &[Table]) -> String {
@@ -23,116 +24,104 @@ pub fn describe_tables(tables: &[Table]) -> String {
 }
 
 /// Describes a phase.
-pub fn describe_work(work: &Work, tables: &[Table]) -> String {
-    let name = |table: &usize| &*tables[*table].name;
-    let column = |table: &usize, place: &usize| &*tables[*table].columns[*place].name;
+pub fn describe_work(work: &Work, drafts: &[Draft<'_>]) -> String {
+    let table = match work {
+        Work::Keep(keep) => Some(keep.table),
+        work => work.table(),
+    };
+    let draft = table.map(|table| &drafts[table]);
+    let name = draft.map_or("", |draft| draft.name);
+    let column =
+        |place: &usize| draft.and_then(|draft| draft.column(*place)).map_or("", |c| &*c.name);
+    let columns = |set: &Set| match set {
+        Set::OneOf(places) => format!("one of {} columns", places.len()),
+        Set::Columns(places) => places.iter().map(column).collect::<Vec<_>>().join(", "),
+    };
     match work {
-        Work::Insert { table, requests: Some(requests), .. } => format!(
-            "posts every row of {} over HTTP, {requests} requests in flight, each answered after its commit",
-            name(table)
+        Work::Insert { requests: Some(requests), .. } => format!(
+            "posts every row of {name} over HTTP, {requests} requests in flight, each answered after its commit"
         ),
-        Work::Insert { table, commit, .. } => {
-            format!("inserts every row of {}{}", name(table), committed(*commit))
+        Work::Insert { commit, .. } => {
+            format!("inserts every row of {name}{}", committed(*commit))
         }
-        Work::Get { table, keys, snapshot } => {
-            let (rows, of) = (rows(&keys.ops), name(table));
-            format!("reads {rows} of {of} by key{}{}", drawn(keys), within(*snapshot))
+        Work::Get { keys, snapshot, .. } => {
+            let rows = rows(&keys.ops);
+            format!("reads {rows} of {name} by key{}{}", drawn(keys), within(*snapshot))
         }
-        Work::Open { table, reads, after: after @ (End::Crash | End::CrashWithLog), .. } => {
-            let read =
-                if *reads { format!(", reads one row of {}", name(table)) } else { String::new() };
-            let log = if *after == End::CrashWithLog { " with every row in its log" } else { "" };
-            format!("opens the database as a crash left it{log}{read}")
+        Work::Open { keys, reads, after, .. } => {
+            let read = if *reads { format!(", reads one row of {name}") } else { String::new() };
+            match after {
+                End::Close => {
+                    format!("opens the database{read} and closes it, {}", times(&keys.ops))
+                }
+                End::Crash => format!("opens the database as a crash left it{read}"),
+                End::CrashWithLog => {
+                    format!("opens the database as a crash left it with every row in its log{read}")
+                }
+            }
         }
-        Work::Open { table, keys, reads, .. } => {
-            let read =
-                if *reads { format!(", reads one row of {}", name(table)) } else { String::new() };
-            format!("opens the database{read} and closes it, {}", times(&keys.ops))
-        }
-        Work::Latest { table, by, .. } => {
-            format!("finds the newest row of {} of each {}", name(table), column(table, by))
+        Work::Latest { by, .. } => {
+            format!("finds the newest row of {name} of each {}", column(by))
         }
         Work::Range(range) => {
-            let table = &range.table;
             let (rows, of) = match &range.span {
                 Span::Rows { from, to } if from == to => (format!("{from} rows"), &None),
                 Span::Rows { from, to } => (format!("{from} to {to} rows"), &None),
                 Span::Last { of, .. } => ("the last rows".to_owned(), of),
                 Span::From { of, .. } => ("a span of time".to_owned(), of),
             };
-            let of =
-                of.as_ref().map_or_else(String::new, |of| format!(" of a {}", column(table, of)));
-            format!(
-                "reads {rows}{of} of {}, {}{}{}",
-                name(table),
-                times(&range.keys.ops),
-                drawn(&range.keys),
-                within(range.snapshot),
-            )
+            let of = of.as_ref().map_or_else(String::new, |of| format!(" of a {}", column(of)));
+            let times = times(&range.keys.ops);
+            let (drawn, within) = (drawn(&range.keys), within(range.snapshot));
+            format!("reads {rows}{of} of {name}, {times}{drawn}{within}")
         }
-        Work::Gaps { table, by, .. } => {
-            format!("finds gaps in the times of each {} of {}", column(table, by), name(table))
+        Work::Gaps { by, .. } => {
+            format!("finds gaps in the times of each {} of {name}", column(by))
         }
-        Work::Outliers { table, of, by, .. } => format!(
-            "finds values of {} far from the mean of their {} in {}",
-            column(table, of),
-            column(table, by),
-            name(table)
-        ),
-        Work::Correlate(Correlate { table, of, by, between, .. }) => {
+        Work::Outliers { of, by, .. } => {
+            let (of, by) = (column(of), column(by));
+            format!("finds values of {of} far from the mean of their {by} in {name}")
+        }
+        Work::Correlate(Correlate { of, by, between, .. }) => {
             let which = if between.is_some() { "" } else { " with the most rows" };
-            let (of, by, table) = (column(table, of), column(table, by), name(table));
-            format!("correlates {of} of two values of {by} in {table}{which}")
+            let (of, by) = (column(of), column(by));
+            format!("correlates {of} of two values of {by} in {name}{which}")
         }
-        Work::Find { table, .. } => {
-            format!("finds the rows of {} that meet conditions", name(table))
-        }
-        Work::UpdateWhere { table, set, by, .. } => {
-            let set: Vec<&str> = set.iter().map(|(place, _)| column(table, place)).collect();
-            let (set, table) = (set.join(", "), name(table));
-            format!("sets {set} of the rows of {table} that meet conditions{}", changed(*by))
+        Work::Find { .. } => format!("finds the rows of {name} that meet conditions"),
+        Work::UpdateWhere { set, by, .. } => {
+            let set: Vec<&str> = set.iter().map(|(place, _)| column(place)).collect();
+            let (set, changed) = (set.join(", "), changed(*by));
+            format!("sets {set} of the rows of {name} that meet conditions{changed}")
         }
         Work::Group(group) => {
             let rows = if group.conditions.is_empty() { "all rows" } else { "the rows it filters" };
-            format!("groups {rows} of {}", name(&group.table))
+            format!("groups {rows} of {name}")
         }
-        Work::Update { table, keys, set, commit } => format!(
-            "sets {} of {} of {}{}{}",
-            columns(&tables[*table], set),
-            spans(keys),
-            name(table),
-            drawn(keys),
-            committed(*commit),
-        ),
-        Work::Upsert { table, keys, commit, .. } => format!(
-            "puts {} in {}, inserted, or replacing the rows with their keys{}{}",
-            rows(&keys.ops),
-            name(table),
-            drawn(keys),
-            committed(*commit),
-        ),
-        Work::ReadModifyWrite { table, keys, set, commit } => format!(
-            "reads {} of {}{} and sets {}{}",
-            rows(&keys.ops),
-            name(table),
-            drawn(keys),
-            columns(&tables[*table], set),
-            committed(*commit),
-        ),
-        Work::Delete { table, removed: Removed::Keys { keys, commit } } => {
+        Work::Update { keys, set, commit, .. } => {
+            let (columns, rows) = (columns(set), spans(keys));
+            let (drawn, committed) = (drawn(keys), committed(*commit));
+            format!("sets {columns} of {rows} of {name}{drawn}{committed}")
+        }
+        Work::Upsert { keys, commit, .. } => {
+            let (rows, drawn, committed) = (rows(&keys.ops), drawn(keys), committed(*commit));
             format!(
-                "deletes {} of {}{}{}",
-                spans(keys),
-                name(table),
-                drawn(keys),
-                committed(*commit)
+                "puts {rows} in {name}, inserted, or replacing the rows with their keys{drawn}{committed}"
             )
         }
-        Work::Delete { table, removed: Removed::Where { by, .. } } => {
-            format!("deletes the rows of {} that meet conditions{}", name(table), changed(*by))
+        Work::ReadModifyWrite { keys, set, commit, .. } => {
+            let (rows, columns) = (rows(&keys.ops), columns(set));
+            let (drawn, committed) = (drawn(keys), committed(*commit));
+            format!("reads {rows} of {name}{drawn} and sets {columns}{committed}")
         }
-        Work::Delete { table, removed: Removed::Older { .. } } => {
-            format!("deletes the old rows of {}", name(table))
+        Work::Delete { removed: Removed::Keys { keys, commit }, .. } => {
+            let (rows, drawn, committed) = (spans(keys), drawn(keys), committed(*commit));
+            format!("deletes {rows} of {name}{drawn}{committed}")
+        }
+        Work::Delete { removed: Removed::Where { by, .. }, .. } => {
+            format!("deletes the rows of {name} that meet conditions{}", changed(*by))
+        }
+        Work::Delete { removed: Removed::Older { .. }, .. } => {
+            format!("deletes the old rows of {name}")
         }
         Work::Sql(_) => "asks a question in SQL".to_owned(),
         Work::Mix(mix) => match mix.parts[0].pace {
@@ -141,29 +130,26 @@ pub fn describe_work(work: &Work, tables: &[Table]) -> String {
             }
             Pace::Share(_) => format!("{} phases mixed by shares", mix.parts.len()),
         },
-        Work::Keep(keep) if keep.ask.is_empty() => {
-            let name = name(&keep.table);
-            format!("rows of {name} come in, old ones go, until it is steady")
-        }
         Work::Keep(keep) => {
-            let (number, name) = (keep.ask.len(), name(&keep.table));
-            format!(
-                "rows of {name} come in, old ones go, {number} questions are asked, until it is steady"
-            )
+            let asked = match keep.ask.len() {
+                0 => String::new(),
+                number => format!(", {number} questions are asked"),
+            };
+            format!("rows of {name} come in, old ones go{asked}, until it is steady")
         }
         Work::Arrive(arrive) => {
-            let (rate, name) = (arrive.rate, name(&arrive.table));
+            let rate = arrive.rate;
             format!("{rate} rows per second arrive in {name} from a sensor that never waits")
         }
         Work::Sequence(Sequence { insert: None, questions }) => {
             format!("asks {} questions one after the other", questions.len())
         }
         Work::Sequence(Sequence { questions, .. }) => {
-            let (number, end) = match questions.len() {
-                1 => ("a".to_owned(), ""),
-                number => (number.to_string(), "s"),
+            let questions = match questions.len() {
+                1 => "a question".to_owned(),
+                number => format!("{number} questions"),
             };
-            format!("inserts every row into a fresh table, then asks {number} question{end}")
+            format!("inserts every row into a fresh table, then asks {questions}")
         }
     }
 }
@@ -192,15 +178,6 @@ fn times(count: &Count) -> String {
         Count::Exactly(times) => format!("{times} times"),
         Count::Share(share) => format!("{}% as often as it has rows", share * 100.0),
         Count::BySize(_) => "some times".to_owned(),
-    }
-}
-
-fn columns(table: &Table, set: &Set) -> String {
-    match set {
-        Set::OneOf(places) => format!("one of {} columns", places.len()),
-        Set::Columns(places) => {
-            places.iter().map(|place| &*table.columns[*place].name).collect::<Vec<_>>().join(", ")
-        }
     }
 }
 

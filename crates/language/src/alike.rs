@@ -17,10 +17,8 @@ pub fn names(entry: &Entry<'_>) -> Option<Vec<String>> {
         Some((first, last)) if first <= last && last - first < MOST => {
             Some((first..=last).map(|number: u32| format!("{stem}{number}")).collect())
         }
-        _ => entry.node.log.mistake(
-            entry.at.clone(),
+        _ => entry.at_name().mistake(
             format!("'{}' names no columns", entry.name),
-            "",
             format!("write for example \"v[1..100]\" for v1 to v100: at most {MOST} columns"),
         ),
     }

@@ -36,7 +36,7 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>], drafts: &[Draft<'_>]) ->
         let fits = usize::try_from(rows).ok().filter(|rows| *rows <= LONGEST_QUEUE);
         fits.or_else(|| {
             let what = format!("a queue of {rows} rows");
-            node.mistake(what, "", format!("1 to {LONGEST_QUEUE}: write for example queue = 1000"))
+            node.mistake(what, format!("1 to {LONGEST_QUEUE}: write for example queue = 1000"))
         })
     });
     let collect = fields.maybe("collect", |node| node.time());
@@ -48,7 +48,7 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>], drafts: &[Draft<'_>]) ->
     };
     if let (Some(_), Some(node)) = (batch, fields.get("collect")) {
         let what = format!("'collect' beside a batch of '{}'", phases[insert].name);
-        return node.mistake(what, "two commits of the same rows", "leave one of them out");
+        return node.labelled(what, "two commits of the same rows", "leave one of them out");
     }
     let (time, rate, queue, lasts) = (time?, rate?, queue?, lasts?);
     // A search tries rates of its own.
@@ -68,7 +68,7 @@ fn check_window(fields: &Fields<'_>, rate: u64, commit: u64, lasts: Duration) ->
         return Some(());
     }
     let node = ["collect", "for", "insert"].into_iter().find_map(|key| fields.get(key))?;
-    node.mistake(
+    node.labelled(
         "a window of fewer than three commits",
         "two more after the first take longer than 'for'",
         format!(
@@ -88,7 +88,7 @@ fn time(node: &Node<'_>, draft: &Draft<'_>) -> Option<usize> {
     time.copied().or_else(|| {
         let what = format!("the key of '{}' has no time", draft.name);
         let help = "rows come again, each time later: a key with a timestamp, such as [\"time\", \"sensor\"]";
-        node.mistake(what, "which times have rows that come?", help)
+        node.labelled(what, "which times have rows that come?", help)
     })
 }
 
@@ -99,12 +99,6 @@ fn rate(node: &Node<'_>) -> Option<u64> {
     fits.map(|rate| rate as u64).or_else(|| {
         let help =
             format!("rows per second, from 1/s to {FASTEST}/s: write for example \"1000/s\"");
-        node.mistake(format!("'{text}' is not a valid arrival rate"), "", help)
+        node.mistake(format!("'{text}' is not a valid arrival rate"), help)
     })
-}
-
-/// Whether a phase with `arrive` names another phase.
-pub fn names(fields: &Fields<'_>, name: &str) -> bool {
-    let insert = fields.get("arrive").and_then(|_| fields.get("insert"));
-    insert.is_some_and(|insert| insert.as_text() == Some(name))
 }

@@ -28,11 +28,19 @@ impl Reading<'_> {
         self.draft.column(place).is_some_and(|column| column.within.is_some())
     }
 
-    /// Adds the mistake that a field of a document cannot be set by itself.
-    fn no_field<T>(&self, node: &Node<'_>, place: usize) -> Option<T> {
-        let what = format!("'{}' cannot be set by itself", self.draft.columns[place].name);
+    /// Adds a mistake if a column cannot be set, or only as a part of a `whole` row.
+    fn check_set(&self, node: &Node<'_>, place: usize, whole: bool) -> Option<()> {
+        let name = &self.draft.columns[place].name;
+        let what = format!("'{name}' cannot be set");
+        if self.is_fixed(place) {
+            let help = "a row keeps its key and its time";
+            return node.labelled(what, "of the key, or the time", help);
+        }
+        if whole || !self.is_field(place) {
+            return Some(());
+        }
         let help = "an upsert writes whole rows, and their documents; json = \"columns\" has it be a column";
-        node.mistake(what, "a field of a document", help)
+        node.labelled(format!("{what} by itself"), "a field of a document", help)
     }
 
     fn set(&self, whole: bool) -> Option<Set> {
@@ -50,15 +58,8 @@ impl Reading<'_> {
         };
         let columns = |node: &Node<'_>| {
             let places = self.draft.places(node)?;
-            match places.iter().find(|place| !may(place)) {
-                Some(place) if !self.is_fixed(*place) => self.no_field(node, *place),
-                Some(place) => node.mistake(
-                    format!("'{}' cannot be set", self.draft.columns[*place].name),
-                    "of the key, or the time",
-                    "a row keeps its key and its time",
-                ),
-                None => Some(places),
-            }
+            places.iter().try_for_each(|place| self.check_set(node, *place, whole))?;
+            Some(places)
         };
         if node.value.is_table() {
             let fields = node.fields(&["one-of"])?;
@@ -74,11 +75,7 @@ impl Reading<'_> {
         self.fields.need("where", "where = [[\"temp\", \">\", 20]]", |node| {
             let conditions = node.each(|item| group::condition(self, &item))?;
             if conditions.is_empty() {
-                return node.mistake(
-                    "no condition",
-                    "",
-                    "write for example [[\"temp\", \">\", 20]]",
-                );
+                return node.mistake("no condition", "write for example [[\"temp\", \">\", 20]]");
             }
             Some(conditions)
         })
@@ -105,20 +102,13 @@ impl Reading<'_> {
         let example = "set = { note = \"seen\" }";
         let set = self.fields.need("set", example, |node| {
             if !node.value.is_table() {
-                return node.mistake("no values to set", "", format!("write {example}"));
+                return node.mistake("no values to set", format!("write {example}"));
             }
             let entries = node.open()?;
             let each = entries.entries().into_iter().map(|entry| {
                 let place = self.draft.place_of(&entry.node, entry.name)?;
                 let column = self.draft.column(place)?;
-                if self.is_fixed(place) {
-                    let what = format!("'{}' cannot be set", column.name);
-                    let label = "of the key, or the time";
-                    return entry.node.mistake(what, label, "a row keeps its key and its time");
-                }
-                if self.is_field(place) {
-                    return self.no_field(&entry.node, place);
-                }
+                self.check_set(&entry.node, place, false)?;
                 let value = constant::read(&entry.node, column.of)?;
                 let length = match value.as_value() {
                     Value::Text(text) => text.chars().count(),
@@ -127,7 +117,7 @@ impl Reading<'_> {
                 if let Some(longest) = column.longest.filter(|longest| length > *longest as usize) {
                     let label = format!("{length} characters");
                     let help = format!("'{}' has at most {longest}", column.name);
-                    return entry.node.mistake("a text that is too long", label, help);
+                    return entry.node.labelled("a text that is too long", label, help);
                 }
                 Some((place, value))
             });

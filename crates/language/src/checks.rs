@@ -4,16 +4,15 @@ use embermark_model::table::{ColumnType, Make, MakeKind, RowsFrom, TimeUnit};
 
 use crate::constant;
 use crate::draft::{Draft, DraftColumn};
-use crate::mistakes::Log;
 use crate::node::{Entry, Fields};
 
 /// Checks that names of tables differ not only in case.
-pub fn names(tables: &[Entry<'_>], log: &Log) {
+pub fn names(tables: &[Entry<'_>]) {
     for (place, table) in tables.iter().enumerate() {
         let same = |other: &&Entry<'_>| other.name.eq_ignore_ascii_case(table.name);
         if let Some(other) = tables[..place].iter().find(same) {
             let what = format!("'{}' and '{}' are one name in SQL", other.name, table.name);
-            log.add(table.at.clone(), what, "", "rename it");
+            table.at_name().add(what, "", "rename it");
         }
     }
 }
@@ -60,7 +59,7 @@ pub fn documents(draft: &Draft<'_>, fields: &Fields<'_>) {
 }
 
 /// Checks the column name that InfluxDB uses for the time of a row.
-pub fn time(draft: &Draft<'_>, log: &Log) {
+pub fn time(draft: &Draft<'_>) {
     let Some(named) = draft.columns.iter().position(|column| column.name == "time") else {
         return;
     };
@@ -71,8 +70,7 @@ pub fn time(draft: &Draft<'_>, log: &Log) {
         (Some(column), None) => is_time(column.of),
     };
     if !right {
-        log.add(
-            draft.columns[named].at.clone(),
+        draft.columns[named].at_name.add(
             "'time' is not the time of its table",
             "InfluxDB has the time of a row under this name",
             "rename it and write from = \"time\" beside its type",
@@ -81,14 +79,14 @@ pub fn time(draft: &Draft<'_>, log: &Log) {
 }
 
 /// Checks that at most one time is late, because rows have one order.
-pub fn late(draft: &Draft<'_>, log: &Log) {
+pub fn late(draft: &Draft<'_>) {
     let is_late = |column: &&DraftColumn<'_>| {
         let make = column.column.as_ref().and_then(|column| column.make.as_ref());
         make.is_some_and(|make| make.late.is_some())
     };
     if let Some(second) = draft.columns.iter().filter(is_late).nth(1) {
-        let what = "a second time that is late";
-        log.add(second.at.clone(), what, "", "rows come in one order: that of one time");
+        let help = "rows come in one order: that of one time";
+        second.at_name.add("a second time that is late", "", help);
     }
 }
 
@@ -151,8 +149,8 @@ pub fn whole(draft: &Draft<'_>, fields: &Fields<'_>) {
 }
 
 /// Checks that generated columns are in generated tables and can hold their values.
-pub fn made(draft: &Draft<'_>, log: &Log) {
-    for DraftColumn { at, column, .. } in &draft.columns {
+pub fn made(draft: &Draft<'_>) {
+    for DraftColumn { at_name, column, .. } in &draft.columns {
         let Some(column) = column else { continue };
         let kind = column.make.as_ref().map(|make| &make.kind);
         let (what, label, help) = match (&draft.rows, kind) {
@@ -178,13 +176,13 @@ pub fn made(draft: &Draft<'_>, log: &Log) {
             ),
             _ => continue,
         };
-        log.add(at.clone(), what, label, help);
+        at_name.add(what, label, help);
     }
 }
 
 /// Adds a mistake if a reference has another type than its target.
-pub fn references(draft: &Draft<'_>, all: &[Draft<'_>], log: &Log) {
-    for DraftColumn { at, column, .. } in &draft.columns {
+pub fn references(draft: &Draft<'_>, all: &[Draft<'_>]) {
+    for DraftColumn { at_name, column, .. } in &draft.columns {
         let Some(column) = column else { continue };
         let Some(MakeKind::Reference { table, .. }) = column.make.as_ref().map(|make| &make.kind)
         else {
@@ -206,8 +204,7 @@ pub fn references(draft: &Draft<'_>, all: &[Draft<'_>], log: &Log) {
             (_, Some(_)) => "its key has several columns".to_owned(),
             _ => continue,
         };
-        log.add(
-            at.clone(),
+        at_name.add(
             format!("'{}' cannot refer to '{}'", column.name, other.name),
             problem,
             "a reference has the type of the only key column of a made table",

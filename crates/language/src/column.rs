@@ -6,7 +6,7 @@ use embermark_model::table::{Column, ColumnType, Field, Make, OwnedValue, TimeUn
 use crate::constant;
 use crate::make;
 use crate::names;
-use crate::node::{Entry, Fields, Node};
+use crate::node::{Entry, Fields, Node, did_you_mean};
 use crate::rows;
 
 /// Names of types. A timestamp has its unit in addition.
@@ -29,25 +29,14 @@ const TYPES: [(&str, ColumnType); 13] = [
 /// Largest declared length of a text in characters: the limit of MariaDB's VARCHAR in UTF-8.
 const LONGEST_TEXT: u32 = 16_383;
 
-/// Names of types in other languages.
-const ELSEWHERE: [(&str, &str); 17] = [
-    ("blob", "bytes"),
-    ("boolean", "bool"),
-    ("char", "text"),
-    ("date", "timestamp"),
-    ("datetime", "timestamp"),
-    ("decimal", "f64"),
-    ("double", "f64"),
-    ("f32", "f64"),
-    ("float", "f64"),
-    ("int", "i64"),
-    ("integer", "i64"),
-    ("number", "f64"),
-    ("real", "f64"),
-    ("str", "text"),
-    ("string", "text"),
-    ("time", "timestamp"),
-    ("varchar", "text"),
+/// Names of types in other languages, by the name here.
+const ELSEWHERE: [(&str, &[&str]); 6] = [
+    ("bool", &["boolean"]),
+    ("bytes", &["blob"]),
+    ("f64", &["decimal", "double", "f32", "float", "number", "real"]),
+    ("i64", &["int", "integer"]),
+    ("text", &["char", "str", "string", "varchar"]),
+    ("timestamp", &["date", "datetime", "time"]),
 ];
 
 const UNITS: [(&str, TimeUnit); 4] = [
@@ -58,17 +47,18 @@ const UNITS: [(&str, TimeUnit); 4] = [
 ];
 
 /// Other names of units.
-const SPELLED_UNITS: [(&str, &str); 9] = [
-    ("second", "s"),
-    ("seconds", "s"),
-    ("sec", "s"),
-    ("millisecond", "ms"),
-    ("milliseconds", "ms"),
-    ("microsecond", "us"),
-    ("microseconds", "us"),
-    ("nanosecond", "ns"),
-    ("nanoseconds", "ns"),
+const SPELLED_UNITS: [(&str, &[&str]); 4] = [
+    ("s", &["second", "seconds", "sec"]),
+    ("ms", &["millisecond", "milliseconds"]),
+    ("us", &["microsecond", "microseconds"]),
+    ("ns", &["nanosecond", "nanoseconds"]),
 ];
+
+/// Returns the name here of a name that is used elsewhere. Ignores case.
+fn name_here(elsewhere: &[(&'static str, &[&str])], name: &str) -> Option<&'static str> {
+    let is_it = |others: &[&str]| others.iter().any(|other| other.eq_ignore_ascii_case(name));
+    elsewhere.iter().find(|(_, others)| is_it(others)).map(|(here, _)| *here)
+}
 
 /// How the documents of a table's JSON columns are kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -124,11 +114,11 @@ fn field_of(
     if !names::is_plain(field.name) {
         let what = format!("'{}' cannot be the name of a field", field.name);
         let label = "letters, digits and underscores, no digit first";
-        return field.node.log.mistake(field.at.clone(), what, label, "");
+        return field.at_name().labelled(what, label, "");
     }
     let column = read(field, tables)?;
     if column.of == ColumnType::Bytes {
-        return field.node.mistake("bytes in a document", "JSON has none", "make it a column");
+        return field.node.labelled("bytes in a document", "JSON has none", "make it a column");
     }
     let own = Field { names: vec![format!("{from}.{}", field.name)], ..Field::default() };
     let from = match column.from {
@@ -174,7 +164,7 @@ pub fn read(entry: &Entry<'_>, tables: &[&str]) -> Option<Column> {
     let is_time = matches!(column.of, ColumnType::Timestamp(_));
     if let Some(format) = fields.get("format").filter(|_| !is_time) {
         let what = format!("'{}' has no format", entry.name);
-        return format.mistake(what, "only a timestamp has one", "");
+        return format.labelled(what, "only a timestamp has one", "");
     }
     let (nullable, absent) = absent?;
     let from = Field { names: names?, format: format?, absent };
@@ -208,11 +198,7 @@ fn typed(name: &str, node: &Node<'_>, beside: Option<&Fields<'_>>) -> Option<Col
             Ok(longest @ 1..=LONGEST_TEXT) => ("text", Some(longest)),
             _ => {
                 let help = format!("write for example text(25), of 1 to {LONGEST_TEXT} characters");
-                return node.mistake(
-                    format!("'{longest}' is not a number of characters"),
-                    "",
-                    help,
-                );
+                return node.mistake(format!("'{longest}' is not a number of characters"), help);
             }
         },
         None => (plain, None),
@@ -225,14 +211,14 @@ fn typed(name: &str, node: &Node<'_>, beside: Option<&Fields<'_>>) -> Option<Col
     let of = match (of, unit) {
         (ColumnType::Timestamp(_), Some(unit)) => ColumnType::Timestamp(unit_of_time(&unit)?),
         (ColumnType::Timestamp(_), None) => {
-            return node.mistake(
+            return node.labelled(
                 "a timestamp has a unit",
                 "the unit is missing",
                 format!("write {{ type = \"{text}\", unit = \"s\" }}; the units are s, ms, us, ns"),
             );
         }
         (_, Some(unit)) => {
-            return unit.mistake(format!("'{plain}' has no unit"), "only a timestamp has one", "");
+            return unit.labelled(format!("'{plain}' has no unit"), "only a timestamp has one", "");
         }
         (of, None) => *of,
     };
@@ -242,8 +228,8 @@ fn typed(name: &str, node: &Node<'_>, beside: Option<&Fields<'_>>) -> Option<Col
 /// Reads the unit of a timestamp.
 fn unit_of_time(node: &Node<'_>) -> Option<TimeUnit> {
     let text = node.text()?;
-    match SPELLED_UNITS.iter().find(|(theirs, _)| text.eq_ignore_ascii_case(theirs)) {
-        Some((_, ours)) => node.mistake(
+    match name_here(&SPELLED_UNITS, text) {
+        Some(ours) => node.labelled(
             format!("unknown unit '{text}'"),
             format!("it is called '{ours}' here"),
             format!("valid: {}", UNITS.map(|(name, _)| name).join(", ")),
@@ -256,22 +242,19 @@ fn unit_of_time(node: &Node<'_>) -> Option<TimeUnit> {
 fn unknown<T>(node: &Node<'_>, name: &str, text: &str) -> Option<T> {
     if name == "json" {
         let help = format!("write {JSON_EXAMPLE}");
-        return node.mistake("a document needs a list of its fields", "", help);
+        return node.mistake("a document needs a list of its fields", help);
     }
     let valid = TYPES.map(|(name, _)| name);
-    let mark = &text[name.len()..];
-    if let Some((_, ours)) = ELSEWHERE.iter().find(|(of, _)| name.eq_ignore_ascii_case(of)) {
+    let help = format!("valid: {}", valid.join(", "));
+    if let Some(ours) = name_here(&ELSEWHERE, name) {
         let help = match name {
             "f32" => "every engine keeps f64, and not every one f32".to_owned(),
-            _ => format!("valid: {}", valid.join(", ")),
+            _ => help,
         };
         let label = format!("it is called '{ours}' here");
-        return node.mistake(format!("unknown type '{name}'"), label, help);
+        return node.labelled(format!("unknown type '{name}'"), label, help);
     }
-    let label = match choice::nearest(name.trim(), valid) {
-        Some(nearest) => format!("did you mean '{nearest}{mark}'?"),
-        None => String::new(),
-    };
-    let help = format!("valid: {}", valid.join(", "));
-    node.mistake(format!("unknown type '{text}'"), label, help)
+    let mark = &text[name.len()..];
+    let nearest = choice::nearest(name.trim(), valid).map(|nearest| format!("{nearest}{mark}"));
+    node.labelled(format!("unknown type '{text}'"), did_you_mean(nearest.as_deref()), help)
 }

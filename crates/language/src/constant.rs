@@ -27,7 +27,7 @@ pub fn int(node: &Node<'_>, of: ColumnType) -> Option<i64> {
     if (least..=greatest).contains(&value) {
         return Some(value);
     }
-    node.mistake(
+    node.labelled(
         format!("{value} is no {of}"),
         "out of range",
         format!("a column of {of} holds {least} to {greatest}"),
@@ -50,11 +50,10 @@ fn moment(node: &Node<'_>, unit: TimeUnit) -> Option<i64> {
         _ => return node.expected("a moment, for example \"2024-01-31T12:00:00Z\""),
     };
     let Some(nanoseconds) = time::moment(&text) else {
-        return node.mistake(format!("'{text}' is not a point in time"), "", time::MOMENT_HELP);
+        return node.mistake(format!("'{text}' is not a point in time"), time::MOMENT_HELP);
     };
-    time::units(nanoseconds, unit).or_else(|| {
-        node.mistake(format!("'{text}' is not a whole number of {}", unit.name()), "", "")
-    })
+    time::units(nanoseconds, unit)
+        .or_else(|| node.mistake(format!("'{text}' is not a whole number of {}", unit.name()), ""))
 }
 
 /// Reads a length of time in a column's unit: `"1h"` for a timestamp, a number for an integer
@@ -64,11 +63,11 @@ pub fn length(node: &Node<'_>, of: ColumnType) -> Option<i64> {
         let length = time::units(node.duration()?, unit);
         return length.or_else(|| {
             let label = format!("no whole number of {}", unit.name());
-            node.mistake(format!("the times are in {}", unit.name()), label, "")
+            node.labelled(format!("the times are in {}", unit.name()), label, "")
         });
     }
     if node.as_text().is_some() {
-        return node.mistake(
+        return node.labelled(
             "a length of time of a column without a unit",
             format!("the column is {of}"),
             "write a plain number, or make the column a timestamp with its unit",

@@ -65,14 +65,10 @@ impl Definition {
     /// index.
     fn looks_up(&self, table: usize, conditions: &[Condition]) -> bool {
         let table = &self.tables[table];
-        if conditions.iter().any(|of| of.operator != Operator::Equal) {
-            return false;
-        }
-        let is_one = |column: &usize| {
-            conditions.iter().any(|of| of.column == *column && of.operator == Operator::Equal)
-        };
+        let is_one = |column: &usize| conditions.iter().any(|of| of.column == *column);
         let mut orders = std::iter::once(&table.key).chain(&table.indexes);
-        orders.any(|order| order.first().is_some_and(is_one))
+        conditions.iter().all(|of| of.operator == Operator::Equal)
+            && orders.any(|order| order.first().is_some_and(is_one))
     }
 
     /// Whether its tables have the same columns as those of `other`. Not every engine can store
@@ -128,39 +124,30 @@ pub struct Counted {
 /// It is for older results, which lack the kinds of their phases, and for workloads without a
 /// result.
 pub fn counted() -> Vec<Counted> {
-    let files =
-        PUBLISHED.iter().filter_map(|(name, text)| Some((*name, parse(name, text, &[]).ok()?)));
-    let of_file = |(workload, file): (&'static str, Definition)| {
-        let of_variant = move |variant: &crate::Variant| {
+    let mut all = Vec::new();
+    for &(workload, text) in PUBLISHED {
+        let Ok(file) = parse(workload, text, &[]) else { continue };
+        let variants = file.variants.iter();
+        for variant in variants.filter(|variant| variant.definition.has_the_form_of(&file)) {
             let of = &variant.definition;
-            let counted = of.phases.iter().filter(|phase| phase.alone).map(|phase| Counted {
+            all.extend(of.phases.iter().filter(|phase| phase.alone).map(|phase| Counted {
                 workload,
                 variant: variant.name.clone(),
                 phase: phase.name.clone(),
                 kind: of.kind(phase, None),
-            });
-            counted.collect::<Vec<_>>()
-        };
-        let usual =
-            file.variants.iter().filter(|variant| variant.definition.has_the_form_of(&file));
-        usual.flat_map(of_variant).collect::<Vec<_>>()
-    };
-    files.flat_map(of_file).chain(machine()).collect()
-}
-
-/// Returns the phases of [`MACHINE`].
-fn machine() -> impl Iterator<Item = Counted> {
-    let variants = ["individual", "bulk", "individual-published", "bulk-published"];
-    let phases =
-        ["write", "read_individual", "read_bulk", "read_bulk1", "live", "sustained"].into_iter();
-    variants.into_iter().flat_map(move |variant| {
-        phases.clone().map(move |phase| Counted {
+            }));
+        }
+    }
+    for variant in ["individual", "bulk", "individual-published", "bulk-published"] {
+        let phases = ["write", "read_individual", "read_bulk", "read_bulk1", "live", "sustained"];
+        all.extend(phases.map(|phase| Counted {
             workload: MACHINE,
             variant: variant.to_owned(),
             phase: phase.to_owned(),
             kind: kind_of_machine(variant, phase),
-        })
-    })
+        }));
+    }
+    all
 }
 
 /// The only published workload that is not a workload file.

@@ -1,7 +1,6 @@
 //! A table and its columns, as far as they could be read.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use embermark_model::table::{Column, ColumnType, RowsFrom, Table};
 
@@ -25,8 +24,8 @@ pub struct Draft<'a> {
 pub struct DraftColumn<'a> {
     /// Name. For a field of a document `data.level`.
     pub name: Cow<'a, str>,
-    /// Position of the name.
-    pub at: Range<usize>,
+    /// Its value at the position of its name, for mistakes.
+    pub at_name: Node<'a>,
     /// The column, if it is valid.
     pub column: Option<Column>,
 }
@@ -46,7 +45,7 @@ impl Draft<'_> {
         let place = self.columns.iter().position(|column| column.name == name);
         place.or_else(|| {
             let names = self.columns.iter().map(|column| &*column.name);
-            node.log.unknown(node.at.clone(), "column", name, names)
+            node.unknown("column", name, names)
         })
     }
 
@@ -61,7 +60,7 @@ impl Draft<'_> {
         match self.column(place)?.of {
             of @ (ColumnType::Float | ColumnType::Bytes) => {
                 let name = &self.columns[place].name;
-                node.mistake(format!("{what} of '{name}', which is {of}"), "", help)
+                node.mistake(format!("{what} of '{name}', which is {of}"), help)
             }
             _ => Some(place),
         }
@@ -73,13 +72,13 @@ impl Draft<'_> {
         let places = node.each(|item| {
             let place = self.place(&item)?;
             if seen.contains(&place) {
-                return item.mistake(format!("'{}' twice", self.columns[place].name), "", "");
+                return item.mistake(format!("'{}' twice", self.columns[place].name), "");
             }
             seen.push(place);
             Some(place)
         })?;
         if places.is_empty() {
-            node.mistake("no column", "", "name at least one")
+            node.mistake("no column", "name at least one")
         } else {
             Some(places)
         }

@@ -75,7 +75,7 @@ fn usual(
     let fields = node.fields(&["scale", "variants", "memory-limit"])?;
     let scales = fields.or("scale", default.scales, |node| match made {
         Some(false) => {
-            node.mistake("a scale of rows from a file", "", "all of its rows are the usual scale")
+            node.mistake("a scale of rows from a file", "all of its rows are the usual scale")
         }
         _ if node.value.is_array() => node.each(|node| node.count()),
         _ => node.count().map(|rows| vec![rows]),
@@ -84,7 +84,7 @@ fn usual(
         let text = node.text()?;
         match text.parse::<MemoryLimit>() {
             Ok(limit) => Some(Some(limit)),
-            Err(error) => node.mistake(error.to_string(), "", "write for example \"256MiB\""),
+            Err(error) => node.mistake(error.to_string(), "write for example \"256MiB\""),
         }
     });
     let chosen = fields.or("variants", default.variants, |node| {
@@ -92,7 +92,7 @@ fn usual(
     });
     let (scales, chosen, memory_limit) = (scales?, chosen?, memory_limit?);
     if !variants.is_empty() && chosen.is_empty() {
-        return node.mistake("no variant is usual", "", "name at least one");
+        return node.mistake("no variant is usual", "name at least one");
     }
     Some(Usual { scales, variants: chosen, memory_limit })
 }
@@ -107,7 +107,6 @@ struct Body {
 
 /// Reads a file without its variants.
 fn body(file: &str, text: &str, file_fields: &Fields<'_>, engines: &[&str]) -> Body {
-    let log = file_fields.log;
     let name = name(file_fields, file);
     let about = file_fields.or("about", None, |node| node.text().map(Some));
     let entries = |key: &str, example: &str| {
@@ -115,28 +114,28 @@ fn body(file: &str, text: &str, file_fields: &Fields<'_>, engines: &[&str]) -> B
     };
     let table_entries = entries("table", "[table.readings]");
     let phase_entries = entries("phase", "[phase.ingest]");
-    checks::names(&table_entries, log);
+    checks::names(&table_entries);
     let table_entries = in_order(table_entries, &phase_entries);
 
     let names: Vec<_> = table_entries.iter().map(|entry| entry.name).collect();
     let drafts: Vec<_> = table_entries.iter().map(|entry| Draft::read(entry, &names)).collect();
-    drafts.iter().for_each(|draft| checks::references(draft, &drafts, log));
+    drafts.iter().for_each(|draft| checks::references(draft, &drafts));
     let made = drafts.first().and_then(|draft| draft.rows.as_ref());
     let made = made.map(|rows| !matches!(rows, RowsFrom::File(_)));
     let phases = phases::read(&phase_entries, &drafts, engines);
     let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
-    let line = |column: &DraftColumn<'_>| 1 + ends.partition_point(|end| *end < column.at.start);
+    let line =
+        |column: &DraftColumn<'_>| 1 + ends.partition_point(|end| *end < column.at_name.at.start);
     let lines = |draft: &Draft<'_>| draft.columns.iter().map(&line).collect::<Vec<_>>();
     let lines: Vec<Vec<usize>> = drafts.iter().map(lines).collect();
     let tables = all(drafts.into_iter().map(Draft::table));
     let definition = || {
         let (tables, phases, name) = (tables?, phases?, name?);
         let about = about?.map_or_else(|| about::describe_tables(&tables), str::to_owned);
-        let phases = phases.into_iter().map(|phase| phase.into_phase(&tables)).collect();
         let (variants, usual, overview) = (Vec::new(), Usual::default(), Usual::default());
         Some(Definition { name, about, tables, lines, phases, variants, usual, overview })
     };
-    Body { definition: definition().filter(|_| log.is_empty()), made }
+    Body { definition: definition().filter(|_| file_fields.log.is_empty()), made }
 }
 
 /// Files of a run contain the name in theirs, which have at most 255 bytes.
@@ -153,12 +152,12 @@ fn name(fields: &Fields<'_>, file: &str) -> Option<String> {
     let name = node.text()?.split_whitespace().collect::<Vec<_>>().join("-");
     if name.len() > LONGEST_NAME {
         let label = format!("{} characters", name.len());
-        return node.mistake("a name that is too long", label, format!("{LONGEST_NAME} at most"));
+        return node.labelled("a name that is too long", label, format!("{LONGEST_NAME} at most"));
     }
     if !name.is_empty() && name == dashed(&name) {
         return Some(name);
     }
-    node.mistake(format!("'{name}' cannot be its name"), "", "letters, digits and dashes")
+    node.mistake(format!("'{name}' cannot be its name"), "letters, digits and dashes")
 }
 
 /// Makes a name of letters, digits and dashes from a text.

@@ -44,7 +44,7 @@ pub fn read(phase: &Reading<'_>) -> Option<Group> {
     let compute = fields.or("compute", vec![count], |node| {
         let computed = once(&node, |item| compute(phase, item))?;
         if computed.is_empty() {
-            node.mistake("nothing to compute", "", "write [\"count\"]")
+            node.mistake("nothing to compute", "write [\"count\"]")
         } else {
             Some(computed)
         }
@@ -66,7 +66,7 @@ pub fn read(phase: &Reading<'_>) -> Option<Group> {
         _ => None,
     };
     if let (Some(node), None) = (fields.get("limit"), fields.get("order")) {
-        return node.mistake(
+        return node.labelled(
             "a limit without an order",
             "the first of which?",
             "write for example order = [\"-count\"]",
@@ -92,7 +92,7 @@ fn once<'a, T>(
     node.each(|item| {
         let (found, name) = read(&item)?;
         if names.contains(&name) {
-            return item.mistake(format!("'{name}' twice"), "", "");
+            return item.mistake(format!("'{name}' twice"), "");
         }
         names.push(name.clone());
         Some((found, name))
@@ -104,7 +104,7 @@ fn parts<'a>(node: &Node<'a>) -> Option<[Node<'a>; 3]> {
     let parts = node.list()?;
     let number = parts.len();
     parts.try_into().ok().or_else(|| {
-        node.mistake(
+        node.labelled(
             "a condition has three parts",
             format!("this has {number}"),
             "write [column, operator, constant], for example [\"temp\", \">\", 20]",
@@ -117,10 +117,10 @@ fn having(phase: &Reading<'_>, computed: &[(Compute, String)], node: &Node<'_>) 
     let [name, operator, constant] = parts(node)?;
     let operator = operator.one_of("operator", &OPERATORS);
     let text = name.text()?;
-    let plain: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let plain = text.replace(char::is_whitespace, "");
     let Some(place) = computed.iter().position(|(_, name)| *name == plain) else {
         let names = computed.iter().map(|(_, name)| &**name);
-        return name.log.unknown(name.at.clone(), "name in 'compute'", text, names);
+        return name.unknown("name in 'compute'", text, names);
     };
     let Compute { aggregate, column } = computed[place].0;
     let bound = match (aggregate, column) {
@@ -158,11 +158,8 @@ fn bound(node: &Node<'_>, of: ColumnType) -> Option<Bound> {
         }
     }
     if of == ColumnType::Bytes {
-        return node.mistake(
-            "bytes are compared with nothing",
-            "",
-            "filter by another column, or write sql",
-        );
+        return node
+            .mistake("bytes are compared with nothing", "filter by another column, or write sql");
     }
     constant::read(node, of).map(Bound::Constant)
 }
@@ -177,7 +174,6 @@ fn offset(node: &Node<'_>, rest: &str, unit: TimeUnit) -> Option<i64> {
         Some(units) => Some(if sign == "-" { -units } else { units }),
         None => node.mistake(
             format!("'{}' is not a length of time in {}", length.trim(), unit.name()),
-            "",
             time::DURATION_HELP,
         ),
     }
@@ -199,20 +195,20 @@ fn grouped(phase: &Reading<'_>, node: &Node<'_>) -> Option<(Grouped, String)> {
     let length = time::duration(named.map_or(name, |(_, length)| length));
     if length.is_none() && name != MONTH {
         let valid = BUCKETS.iter().map(|(bucket, _)| *bucket).chain([MONTH, "5m"]);
-        return node.log.unknown(node.at.clone(), "bucket of time", name, valid);
+        return node.unknown("bucket of time", name, valid);
     }
     let place = phase.draft.place_of(node, column)?;
     let of = phase.draft.column(place)?.of;
     let ColumnType::Timestamp(unit) = of else {
         let help = format!("'{name}' is of a timestamp");
-        return node.mistake(format!("'{column}' is {of} and no timestamp"), "", help);
+        return node.mistake(format!("'{column}' is {of} and no timestamp"), help);
     };
     let by = match length.map(|length| time::units(length, unit)) {
         None => Grouped::Month { column: place, unit },
         Some(Some(units)) => Grouped::Bucket { column: place, units },
         Some(None) => {
             let what = format!("'{name}' is not a whole number of {}", unit.name());
-            return node.mistake(what, "", "a bucket is a number of the column's unit");
+            return node.mistake(what, "a bucket is a number of the column's unit");
         }
     };
     Some((by, format!("{name}({column})")))
@@ -226,17 +222,17 @@ fn compute(phase: &Reading<'_>, node: &Node<'_>) -> Option<(Compute, String)> {
     let (name, column) = call(text).unwrap_or((text, ""));
     if matches!(name, "mean" | "average") {
         let valid = format!("valid: {}", AGGREGATES.map(|a| a.0).join(", "));
-        return node.mistake(
+        return node.labelled(
             format!("unknown aggregate '{name}'"),
             "it is called 'avg' here",
             valid,
         );
     }
     let Some((_, aggregate)) = AGGREGATES.iter().find(|(aggregate, _)| *aggregate == name) else {
-        return node.log.unknown(node.at.clone(), "aggregate", name, AGGREGATES.map(|a| a.0));
+        return node.unknown("aggregate", name, AGGREGATES.map(|a| a.0));
     };
     if column.is_empty() {
-        return node.mistake(format!("'{name}' of nothing"), "", format!("write {name}(column)"));
+        return node.mistake(format!("'{name}' of nothing"), format!("write {name}(column)"));
     }
     let place = phase.draft.place_of(node, column)?;
     let of = phase.draft.column(place)?.of;
@@ -250,7 +246,6 @@ fn compute(phase: &Reading<'_>, node: &Node<'_>) -> Option<(Compute, String)> {
     if !can {
         return node.mistake(
             format!("no {name} of '{column}', which is {of}"),
-            "",
             "sum and avg are of numbers, min and max of numbers and times, count of anything",
         );
     }
@@ -261,14 +256,9 @@ fn compute(phase: &Reading<'_>, node: &Node<'_>) -> Option<(Compute, String)> {
 fn order(names: &[&str], node: &Node<'_>) -> Option<OrderBy> {
     let text = node.text()?.trim();
     let name = text.strip_prefix('-').unwrap_or(text);
-    let plain: String = name.chars().filter(|c| !c.is_whitespace()).collect();
+    let plain = name.replace(char::is_whitespace, "");
     let Some(column) = names.iter().position(|name| *name == plain) else {
-        return node.log.unknown(
-            node.at.clone(),
-            "column of the result",
-            name,
-            names.iter().copied(),
-        );
+        return node.unknown("column of the result", name, names.iter().copied());
     };
     Some(OrderBy { column, descending: name.len() < text.len() })
 }

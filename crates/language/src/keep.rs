@@ -38,17 +38,16 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>], drafts: &[Draft<'_>]) ->
     let step = match step {
         None if window % STEPS == 0 => window / STEPS,
         None => {
-            return node.mistake("a window of no 24 steps", "", "write for example step = \"1h\"");
+            return node.mistake("a window of no 24 steps", "write for example step = \"1h\"");
         }
         Some(step) => step,
     };
     if window % step != 0 || window / step > MOST_STEPS {
         let help = format!("rows go a step at a time: a window has 1 to {MOST_STEPS} whole steps");
-        return fields.get("step").unwrap_or(node).mistake(
-            "a step that does not fit the window",
-            "",
-            help,
-        );
+        return fields
+            .get("step")
+            .unwrap_or(node)
+            .mistake("a step that does not fit the window", help);
     }
     let (insert, ask, every, at_most) = (insert?, ask?, every?, at_most?);
     Some(Keep { table, time, window, step, insert, ask, every, at_most })
@@ -63,7 +62,7 @@ fn time(node: &Node<'_>, draft: &Draft<'_>) -> Option<(usize, ColumnType)> {
     }
     let what = format!("the key of '{}' begins with '{}'", draft.name, column.name);
     let label = "the times of which rows are to go?";
-    node.mistake(what, label, "what goes lies together: a key that begins with a timestamp, such as [\"time\", \"sensor\"]")
+    node.labelled(what, label, "what goes lies together: a key that begins with a timestamp, such as [\"time\", \"sensor\"]")
 }
 
 /// Returns the index of the insert for arriving rows.
@@ -78,13 +77,9 @@ pub fn insert(node: &Node<'_>, table: usize, phases: &[Member<'_>]) -> Option<us
         }
         Work::Insert { table: of, .. } if *of == table => {
             let what = format!("'{name}' commits in another way");
-            node.mistake(
-                what,
-                "",
-                "rows that come without end: commit = \"each\" or { batch = 100 }",
-            )
+            node.mistake(what, "rows that come without end: commit = \"each\" or { batch = 100 }")
         }
-        _ => node.mistake(format!("'{name}' is not an insert into its table"), "", ""),
+        _ => node.mistake(format!("'{name}' is not an insert into its table"), ""),
     }
 }
 
@@ -93,7 +88,7 @@ fn question(node: &Node<'_>, table: usize, phases: &[Member<'_>]) -> Option<usiz
     let place = member(node, node.text()?, phases, "what is asked is a question by itself")?;
     let (work, name) = (phases[place].work?, phases[place].name);
     if work.table() != Some(table) {
-        return node.mistake(format!("'{name}' is about another table"), "", "");
+        return node.mistake(format!("'{name}' is about another table"), "");
     }
     match work {
         Work::Latest { .. }
@@ -104,18 +99,7 @@ fn question(node: &Node<'_>, table: usize, phases: &[Member<'_>]) -> Option<usiz
             let what = format!("'{name}' is not a question about the newest rows");
             let help = "latest, range with last = \"30m\", find and group, whose conditions may have the end of the \
                         times: [\"time\", \">\", \"end - 30m\"]";
-            node.mistake(what, "", help)
+            node.mistake(what, help)
         }
     }
-}
-
-/// Whether a phase with `keep` names another phase.
-pub fn names(fields: &Fields<'_>, name: &str) -> bool {
-    if fields.get("keep").is_none() {
-        return false;
-    }
-    let is_it = |node: &Node<'_>| node.as_text() == Some(name);
-    let ask = fields.get("ask").and_then(|ask| ask.value.as_array());
-    fields.get("insert").as_ref().is_some_and(is_it)
-        || ask.is_some_and(|ask| ask.iter().any(|one| one.get_ref().as_str() == Some(name)))
 }

@@ -6,54 +6,32 @@ use crate::constant;
 use crate::definition::SKEW;
 use crate::node::{Fields, Node};
 
-#[derive(Clone, Copy)]
-enum Maker {
-    Sequence,
-    Cycle,
-    Random,
-    Words,
-    Hashed,
-    Uuid,
-    Walk,
-    Choice,
-    Reference,
-}
+/// Values of `make`.
+const MAKERS: [&str; 9] =
+    ["sequence", "cycle", "random", "words", "hashed", "uuid", "walk", "choice", "reference"];
 
 /// 2024-01-01 UTC in seconds: the beginning of generated times.
 const FIRST_TIME: i64 = 1_704_067_200;
 
 /// Reads the keys besides `make`.
 pub fn read(fields: &Fields<'_>, of: ColumnType, tables: &[&str]) -> Option<MakeKind> {
-    let maker = fields.get("make")?.one_of(
-        "kind of made values",
-        &[
-            ("sequence", Maker::Sequence),
-            ("cycle", Maker::Cycle),
-            ("random", Maker::Random),
-            ("words", Maker::Words),
-            ("hashed", Maker::Hashed),
-            ("uuid", Maker::Uuid),
-            ("walk", Maker::Walk),
-            ("choice", Maker::Choice),
-            ("reference", Maker::Reference),
-        ],
-    )?;
+    let maker = fields.get("make")?.place_in("kind of made values", MAKERS.into_iter())?;
     let only = |keys: &[&str]| {
         fields.only(&[&["type", "unit", "make", "absent", "often"], keys].concat());
     };
-    match maker {
-        Maker::Sequence => {
+    match MAKERS[maker] {
+        "sequence" => {
             only(&["from", "step", "repeat", "late"]);
             sequence(fields, of)
         }
-        Maker::Cycle => {
+        "cycle" => {
             only(&["from", "distinct"]);
-            kinds(fields, of, "counts up", |of| matches!(of, ColumnType::Int { .. }))?;
+            check_type(fields, of, "counts up", matches!(of, ColumnType::Int { .. }))?;
             let from = fields.or("from", 0, |node| constant::int(&node, of));
             let distinct = fields.need("distinct", "distinct = 100", |node| node.count());
             Some(MakeKind::Cycle { from: from?, distinct: distinct? })
         }
-        Maker::Random => match of {
+        "random" => match of {
             ColumnType::Text | ColumnType::Bytes => {
                 only(&["length"]);
                 let (from, to) =
@@ -65,38 +43,37 @@ pub fn read(fields: &Fields<'_>, of: ColumnType, tables: &[&str]) -> Option<Make
                 random(fields, of)
             }
         },
-        Maker::Words => {
+        "words" => {
             only(&["distinct", "skew"]);
-            kinds(fields, of, "makes texts", |of| {
-                matches!(of, ColumnType::Text | ColumnType::Bytes)
-            })?;
+            let is_text = matches!(of, ColumnType::Text | ColumnType::Bytes);
+            check_type(fields, of, "makes texts", is_text)?;
             let distinct = fields.need("distinct", "distinct = 500", |node| node.count());
             let skew = skew(fields, 0.0);
             Some(MakeKind::Words { distinct: distinct?, skew: skew? })
         }
-        Maker::Hashed => {
+        "hashed" => {
             only(&["prefix"]);
-            kinds(fields, of, "makes texts", |of| of == ColumnType::Text)?;
+            check_type(fields, of, "makes texts", of == ColumnType::Text)?;
             let prefix = fields.or("prefix", "", |node| node.text())?.to_owned();
             Some(MakeKind::Hashed { prefix })
         }
-        Maker::Uuid => {
+        "uuid" => {
             only(&[]);
-            kinds(fields, of, "makes texts", |of| of == ColumnType::Text)?;
+            check_type(fields, of, "makes texts", of == ColumnType::Text)?;
             Some(MakeKind::Uuid)
         }
-        Maker::Walk => {
+        "walk" => {
             only(&["from", "step", "lowest", "highest"]);
-            kinds(fields, of, "makes numbers", |of| {
-                matches!(of, ColumnType::Int { .. } | ColumnType::Float)
-            })?;
+            let is_number = matches!(of, ColumnType::Int { .. } | ColumnType::Float);
+            check_type(fields, of, "makes numbers", is_number)?;
             walk(fields, of)
         }
-        Maker::Choice => {
+        "choice" => {
             only(&["values", "weights"]);
             choice(fields, of)
         }
-        Maker::Reference => {
+        // "reference"
+        _ => {
             only(&["to", "skew"]);
             let table = fields.need("to", "to = \"customers\"", |node| {
                 node.place_in("table", tables.iter().copied())
@@ -108,24 +85,18 @@ pub fn read(fields: &Fields<'_>, of: ColumnType, tables: &[&str]) -> Option<Make
 }
 
 /// Adds a mistake if a maker cannot generate values of the type.
-fn kinds(
-    fields: &Fields<'_>,
-    of: ColumnType,
-    does: &str,
-    can: impl Fn(ColumnType) -> bool,
-) -> Option<()> {
-    let node = fields.get("make")?;
-    let name = node.text()?;
-    if can(of) {
+fn check_type(fields: &Fields<'_>, of: ColumnType, does: &str, can: bool) -> Option<()> {
+    if can {
         return Some(());
     }
-    node.mistake(format!("'{name}' {does}"), format!("and the column is {of}"), "")
+    let node = fields.get("make")?;
+    let name = node.text()?;
+    node.labelled(format!("'{name}' {does}"), format!("and the column is {of}"), "")
 }
 
 fn sequence(fields: &Fields<'_>, of: ColumnType) -> Option<MakeKind> {
-    kinds(fields, of, "counts up", |of| {
-        matches!(of, ColumnType::Int { .. } | ColumnType::Timestamp(_))
-    })?;
+    let counts = matches!(of, ColumnType::Int { .. } | ColumnType::Timestamp(_));
+    check_type(fields, of, "counts up", counts)?;
     let (first, second) = match of {
         ColumnType::Timestamp(unit) => (FIRST_TIME * unit.per_second(), unit.per_second()),
         _ => (0, 1),
@@ -133,7 +104,7 @@ fn sequence(fields: &Fields<'_>, of: ColumnType) -> Option<MakeKind> {
     let step_of = |node: Node<'_>| match of {
         ColumnType::Timestamp(_) => constant::length(&node, of),
         _ => match node.integer()? {
-            0 => node.mistake("a sequence without progress", "", "a step above or below 0"),
+            0 => node.mistake("a sequence without progress", "a step above or below 0"),
             step => Some(step),
         },
     };
@@ -147,7 +118,7 @@ fn sequence(fields: &Fields<'_>, of: ColumnType) -> Option<MakeKind> {
 /// within = "10m" }`.
 pub fn late(node: &Node<'_>, of: ColumnType) -> Option<Late> {
     if !matches!(of, ColumnType::Timestamp(_)) {
-        return node.mistake("only a time is late", format!("and the column is {of}"), "");
+        return node.labelled("only a time is late", format!("and the column is {of}"), "");
     }
     if node.as_text().is_some() {
         return Some(Late { share: 1.0, within: constant::length(node, of)? });
@@ -187,7 +158,7 @@ fn ordered(fields: &Fields<'_>, are: bool) -> Option<()> {
         return Some(());
     }
     let node = fields.get("to").or_else(|| fields.get("from"))?;
-    node.mistake("'from' is not below 'to'", "", "")
+    node.mistake("'from' is not below 'to'", "")
 }
 
 fn walk(fields: &Fields<'_>, of: ColumnType) -> Option<MakeKind> {
@@ -218,21 +189,16 @@ fn choice(fields: &Fields<'_>, of: ColumnType) -> Option<MakeKind> {
         let weights = node.each(|item| item.number())?;
         match weights.iter().all(|weight| *weight > 0.0) {
             true => Some(weights),
-            false => node.mistake("a weight that is not above 0", "", ""),
+            false => node.mistake("a weight that is not above 0", ""),
         }
     });
     let (values, weights) = (values?, weights?);
     if values.is_empty() {
-        return fields.get("values")?.mistake(
-            "a choice of nothing",
-            "",
-            "write at least one value",
-        );
+        return fields.get("values")?.mistake("a choice of nothing", "write at least one value");
     }
     if !weights.is_empty() && weights.len() != values.len() {
         return fields.get("weights")?.mistake(
             format!("{} weights of {} values", weights.len(), values.len()),
-            "",
             "write as many weights as values, or none",
         );
     }
@@ -248,7 +214,6 @@ pub fn skew(fields: &Fields<'_>, default: f64) -> Option<f64> {
         }
         node.mistake(
             format!("a skew of {skew}"),
-            "",
             format!("write a number from 0, all as likely, to 2; YCSB has {SKEW}"),
         )
     })
@@ -261,6 +226,6 @@ pub fn span(node: &Node<'_>) -> Option<(u64, u64)> {
     }
     match node.each(|item| item.count())?[..] {
         [from, to] if from <= to => Some((from, to)),
-        _ => node.mistake("no span of counts", "", "write the least and the most, as in [1, 100]"),
+        _ => node.mistake("no span of counts", "write the least and the most, as in [1, 100]"),
     }
 }

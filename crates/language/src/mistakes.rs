@@ -83,38 +83,6 @@ impl Log {
         self.0.borrow_mut().push(Mistake { at, what, label, help });
     }
 
-    /// Adds a mistake and returns `None` for the value.
-    pub fn mistake<T>(
-        &self,
-        at: Range<usize>,
-        what: impl Into<String>,
-        label: impl Into<String>,
-        help: impl Into<String>,
-    ) -> Option<T> {
-        self.add(at, what, label, help);
-        None
-    }
-
-    /// Adds the mistake that a name is not among the valid ones.
-    pub fn unknown<'n, T>(
-        &self,
-        at: Range<usize>,
-        kind: &'static str,
-        given: &str,
-        valid: impl IntoIterator<Item = &'n str>,
-    ) -> Option<T> {
-        let unknown = embermark_model::choice::unknown(kind, given, valid);
-        let label = match unknown.nearest {
-            Some(nearest) => format!("did you mean '{nearest}'?"),
-            None => String::new(),
-        };
-        let help = match &unknown.valid[..] {
-            [] => String::new(),
-            valid => format!("valid: {}", valid.join(", ")),
-        };
-        self.mistake(at, format!("unknown {kind} '{given}'"), label, help)
-    }
-
     /// Adds the mistakes of another log, except at places that have one already.
     pub fn add_new(&self, other: Self) {
         let mut all = self.0.borrow_mut();
@@ -138,7 +106,6 @@ impl Log {
                 distinct.push(mistake);
             }
         }
-        let all = distinct;
-        Mistakes { file: file.to_owned(), text: text.to_owned(), all }
+        Mistakes { file: file.to_owned(), text: text.to_owned(), all: distinct }
     }
 }

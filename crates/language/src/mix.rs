@@ -32,10 +32,10 @@ impl Member<'_> {
 pub fn member(node: &Node<'_>, name: &str, phases: &[Member<'_>], why: &str) -> Option<usize> {
     let Some(place) = phases.iter().position(|phase| phase.name == name) else {
         let names = phases.iter().filter(|phase| !phase.is_composed()).map(|phase| phase.name);
-        return node.log.unknown(node.at.clone(), "phase", name, names);
+        return node.unknown("phase", name, names);
     };
     if phases[place].is_composed() {
-        return node.mistake(format!("'{name}' is made of phases itself"), "", why);
+        return node.mistake(format!("'{name}' is made of phases itself"), why);
     }
     Some(place)
 }
@@ -50,7 +50,7 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Mix> {
         if clients <= MOST_CLIENTS {
             return Some(clients as u32);
         }
-        node.mistake(format!("{clients} clients"), "", format!("at most {MOST_CLIENTS}"))
+        node.mistake(format!("{clients} clients"), format!("at most {MOST_CLIENTS}"))
     });
     let until_steady = fields.get("for").is_some_and(|node| node.as_text() == Some(STEADY));
     let lasts = fields.maybe("for", |node| {
@@ -63,7 +63,7 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Mix> {
     let at_most = at_most?;
     let by_rates = matches!(parts[0].pace, Pace::Rate(_));
     let beside =
-        |key: &str, why: &str| fields.get(key)?.mistake(format!("'{key}' in this mix"), "", why);
+        |key: &str, why: &str| fields.get(key)?.mistake(format!("'{key}' in this mix"), why);
     if by_rates && fields.get("clients").is_some() {
         return beside("clients", "in a mix by rates each part is a client");
     }
@@ -86,7 +86,6 @@ fn parts(node: &Node<'_>, phases: &[Member<'_>]) -> Option<Vec<Part>> {
     if entries.is_empty() {
         return node.mistake(
             "a mix of nothing",
-            "",
             "write for example { ingest = \"200/s\", read = \"20/s\" }",
         );
     }
@@ -104,12 +103,11 @@ fn parts(node: &Node<'_>, phases: &[Member<'_>]) -> Option<Vec<Part>> {
     if count != 0 && count != parts.len() {
         return node.mistake(
             "rates and shares in one mix",
-            "",
             "all parts have a rate, such as \"200/s\", or all have a share, such as 0.95",
         );
     }
     if count != 0 && (sum - 1.0_f64).abs() > 1e-6 {
-        return node.mistake(
+        return node.labelled(
             "the shares do not make up the whole",
             format!("they sum to {sum}"),
             "all together are 1",
@@ -131,10 +129,8 @@ fn upserts_alone(entries: &[Entry<'_>], parts: &[Part], phases: &[Member<'_>]) -
         let upserts = |part: &Part| table_of(part, |work| matches!(work, Work::Upsert { .. }));
         if let Some(upsert) = parts.iter().find(|part| upserts(part) == Some(table)) {
             let name = phases[upsert.phase].name;
-            return entry.node.log.mistake(
-                entry.at.clone(),
+            return entry.at_name().mistake(
                 format!("'{}' deletes rows that '{name}' writes", entry.name),
-                "",
                 "which of them comes last is not known: name one of them in a mix of its own",
             );
         }
@@ -147,25 +143,21 @@ fn pace(node: &Node<'_>) -> Option<Pace> {
         return time::rate(text).map(Pace::Rate).or_else(|| {
             node.mistake(
                 format!("'{text}' is not a rate"),
-                "",
                 "write for example \"200/s\", \"0.5/s\" or \"1/m\"",
             )
         });
     }
     match node.share()? {
-        0.0 => node.mistake("a share of nothing", "", "leave it out"),
+        0.0 => node.mistake("a share of nothing", "leave it out"),
         share => Some(Pace::Share(share)),
     }
 }
 
 fn part(entry: &Entry<'_>, phases: &[Member<'_>]) -> Option<usize> {
-    let log = entry.node.log;
     // A mistake is shown at the name, not at its share or rate.
-    let named = Node { at: entry.at.clone(), ..entry.node };
-    let place = member(&named, entry.name, phases, "a mix is of phases that are not")?;
-    let refused = |what: &str, why: &str| {
-        log.mistake(entry.at.clone(), format!("'{}' {what}", entry.name), "", why)
-    };
+    let at_name = entry.at_name();
+    let place = member(&at_name, entry.name, phases, "a mix is of phases that are not")?;
+    let refused = |what: &str, why: &str| at_name.mistake(format!("'{}' {what}", entry.name), why);
     match phases[place].work? {
         Work::Open { .. } => refused("opens the database", "others work on it in a mix"),
         Work::UpdateWhere { by: Change::OneByOne(_), .. }

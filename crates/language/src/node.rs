@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use embermark_model::Scale;
+use embermark_model::{Scale, choice};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -42,6 +42,13 @@ pub struct Entry<'a> {
     pub node: Node<'a>,
 }
 
+impl<'a> Entry<'a> {
+    /// Returns the value at the position of its name, for mistakes about the name.
+    pub fn at_name(&self) -> Node<'a> {
+        Node { at: self.at.clone(), ..self.node }
+    }
+}
+
 impl<'a> Node<'a> {
     fn new(log: &'a Log, value: &'a Spanned<DeValue<'a>>) -> Self {
         Self { log, value: value.get_ref(), at: value.span() }
@@ -53,23 +60,40 @@ impl<'a> Node<'a> {
     }
 
     /// Does the same and returns `None` for the value.
-    pub fn mistake<T>(
+    pub fn labelled<T>(
         &self,
         what: impl Into<String>,
         label: impl Into<String>,
         help: impl Into<String>,
     ) -> Option<T> {
-        self.log.mistake(self.at.clone(), what, label, help)
+        self.add(what, label, help);
+        None
+    }
+
+    /// Does the same without a label.
+    pub fn mistake<T>(&self, what: impl Into<String>, help: impl Into<String>) -> Option<T> {
+        self.labelled(what, "", help)
+    }
+
+    /// Adds the mistake that a name is not among the valid ones.
+    pub fn unknown<'n, T>(
+        &self,
+        kind: &'static str,
+        given: &str,
+        valid: impl IntoIterator<Item = &'n str>,
+    ) -> Option<T> {
+        let unknown = choice::unknown(kind, given, valid);
+        let help = match &unknown.valid[..] {
+            [] => String::new(),
+            valid => format!("valid: {}", valid.join(", ")),
+        };
+        let label = did_you_mean(unknown.nearest.as_deref());
+        self.labelled(format!("unknown {kind} '{given}'"), label, help)
     }
 
     /// Adds the mistake that the value has another kind.
     pub fn expected<T>(&self, right: &str) -> Option<T> {
-        self.mistake(format!("expected {right}"), format!("this is {}", self.kind()), "")
-    }
-
-    /// Adds the mistake that a key cannot have the value.
-    pub fn expected_for<T>(&self, key: &str, right: &str) -> Option<T> {
-        self.mistake(format!("expected {right} for '{key}'"), "", "")
+        self.labelled(format!("expected {right}"), format!("this is {}", self.kind()), "")
     }
 
     fn kind(&self) -> &'static str {
@@ -104,7 +128,7 @@ impl<'a> Node<'a> {
         let Some(integer) = self.value.as_integer() else { return self.expected("an integer") };
         i64::from_str_radix(integer.as_str(), integer.radix())
             .ok()
-            .or_else(|| self.mistake("an integer out of range", "beyond 64 bits, signed", ""))
+            .or_else(|| self.labelled("an integer out of range", "beyond 64 bits, signed", ""))
     }
 
     /// Reads a finite number, whole or not.
@@ -128,7 +152,6 @@ impl<'a> Node<'a> {
             Ok(Scale::Rows(count)) => Some(count),
             _ => self.mistake(
                 format!("'{text}' is not a count"),
-                "",
                 format!(
                     "write a whole number from 1 to {} such as 1000, \"10k\" or \"1M\"",
                     Scale::MOST
@@ -147,11 +170,7 @@ impl<'a> Node<'a> {
             None => Some(self.number()?),
         };
         share.filter(|share| (0.0..=1.0).contains(share)).or_else(|| {
-            self.mistake(
-                "expected a share",
-                "",
-                "write a number from 0 to 1, or \"0%\" to \"100%\"",
-            )
+            self.mistake("expected a share", "write a number from 0 to 1, or \"0%\" to \"100%\"")
         })
     }
 
@@ -165,19 +184,14 @@ impl<'a> Node<'a> {
     pub fn duration(&self) -> Option<i128> {
         let text = self.text()?;
         time::duration(text).or_else(|| {
-            self.mistake(format!("'{text}' is not a length of time"), "", time::DURATION_HELP)
+            self.mistake(format!("'{text}' is not a length of time"), time::DURATION_HELP)
         })
     }
 
     /// Reads one of several names, and returns what it stands for.
     pub fn one_of<T: Copy>(&self, kind: &'static str, names: &[(&str, T)]) -> Option<T> {
-        let text = self.text()?;
-        match names.iter().find(|(name, _)| *name == text) {
-            Some((_, found)) => Some(*found),
-            None => {
-                self.log.unknown(self.at.clone(), kind, text, names.iter().map(|(name, _)| *name))
-            }
-        }
+        let place = self.place_in(kind, names.iter().map(|(name, _)| *name))?;
+        Some(names[place].1)
     }
 
     /// Returns the values of a list.
@@ -194,7 +208,7 @@ impl<'a> Node<'a> {
     ) -> Option<usize> {
         let text = self.text()?;
         let place = names.clone().position(|name| name == text);
-        place.or_else(|| self.log.unknown(self.at.clone(), kind, text, names))
+        place.or_else(|| self.unknown(kind, text, names))
     }
 
     /// Reads every value of a list, even after a wrong one.
@@ -227,7 +241,7 @@ impl<'a> Fields<'a> {
     /// Adds a mistake for every other key.
     pub fn only(&self, keys: &[&str]) {
         for entry in self.entries().into_iter().filter(|entry| !keys.contains(&entry.name)) {
-            let _: Option<()> = self.log.unknown(entry.at, "key", entry.name, keys.iter().copied());
+            let _: Option<()> = entry.at_name().unknown("key", entry.name, keys.iter().copied());
         }
     }
 
@@ -292,8 +306,14 @@ impl<'a> Fields<'a> {
 
     /// Adds a mistake about the whole table.
     pub fn mistake<T>(&self, what: impl Into<String>, help: impl Into<String>) -> Option<T> {
-        self.log.mistake(self.at.clone(), what, "", help)
+        self.log.add(self.at.clone(), what, "", help);
+        None
     }
+}
+
+/// Returns a label with the name that is nearest to an unknown one.
+pub fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |nearest| format!("did you mean '{nearest}'?"))
 }
 
 /// Returns all items. `None` if any is missing, after every one was read.

@@ -31,22 +31,30 @@ pub enum Verb {
     Arrive,
 }
 
-/// Values of `do`, and the other keys.
-const VERBS: [(&str, Verb); 14] = [
-    ("insert", Verb::Insert),
-    ("get", Verb::Get),
-    ("open", Verb::Open),
-    ("latest", Verb::Latest),
-    ("range", Verb::Range),
-    ("find", Verb::Find),
-    ("gaps", Verb::Gaps),
-    ("outliers", Verb::Outliers),
-    ("correlate", Verb::Correlate),
-    ("group", Verb::Group),
-    ("update", Verb::Update),
-    ("upsert", Verb::Upsert),
-    ("read-modify-write", Verb::ReadModifyWrite),
-    ("delete", Verb::Delete),
+/// Values of `do`, with the keys that each may have.
+const VERBS: [(&str, Verb, &[&str]); 14] = [
+    ("insert", Verb::Insert, &["commit", "over", "in-flight"]),
+    ("get", Verb::Get, &["ops", "keys", "absent", "snapshot"]),
+    ("open", Verb::Open, &["ops", "keys", "absent", "read", "after"]),
+    ("latest", Verb::Latest, &["by", "time", "ops", "each"]),
+    (
+        "range",
+        Verb::Range,
+        &["ops", "keys", "absent", "rows", "last", "span", "of", "time", "snapshot"],
+    ),
+    ("find", Verb::Find, &["where", "select", "per", "ops"]),
+    ("gaps", Verb::Gaps, &["by", "time", "longer-than", "ops", "each"]),
+    ("outliers", Verb::Outliers, &["of", "by", "deviations", "ops", "each"]),
+    ("correlate", Verb::Correlate, &["of", "by", "time", "bucket", "between", "ops"]),
+    ("group", Verb::Group, &["where", "by", "compute", "having", "order", "limit", "ops", "each"]),
+    ("update", Verb::Update, &["ops", "keys", "absent", "rows", "set", "commit", "where", "per"]),
+    ("upsert", Verb::Upsert, &["ops", "keys", "absent", "set", "commit"]),
+    ("read-modify-write", Verb::ReadModifyWrite, &["ops", "keys", "absent", "set", "commit"]),
+    (
+        "delete",
+        Verb::Delete,
+        &["ops", "keys", "absent", "rows", "commit", "older", "time", "where", "per"],
+    ),
 ];
 
 impl Verb {
@@ -77,7 +85,10 @@ impl Verb {
         let composed: Vec<Self> =
             composed.into_iter().filter(|(key, _)| given(key)).map(|(_, verb)| verb).collect();
         match (given("do"), sql, &composed[..]) {
-            (true, false, []) => fields.get("do")?.one_of("verb", &VERBS),
+            (true, false, []) => {
+                let place = fields.get("do")?.place_in("verb", VERBS.iter().map(|verb| verb.0))?;
+                Some(VERBS[place].1)
+            }
             (false, true, []) => Some(Self::Sql),
             (false, false, [verb]) => Some(*verb),
             (false, false, []) => fields.mistake(
@@ -94,29 +105,10 @@ impl Verb {
         }
     }
 
-    /// Returns the keys that may accompany it.
+    /// Returns the keys that may accompany `do`.
     fn keys(self) -> &'static [&'static str] {
-        match self {
-            Self::Insert => &["commit", "over", "in-flight"],
-            Self::Get => &["ops", "keys", "absent", "snapshot"],
-            Self::Open => &["ops", "keys", "absent", "read", "after"],
-            Self::Latest => &["by", "time", "ops", "each"],
-            Self::Range => {
-                &["ops", "keys", "absent", "rows", "last", "span", "of", "time", "snapshot"]
-            }
-            Self::Group => &["where", "by", "compute", "having", "order", "limit", "ops", "each"],
-            Self::Find => &["where", "select", "per", "ops"],
-            Self::Gaps => &["by", "time", "longer-than", "ops", "each"],
-            Self::Outliers => &["of", "by", "deviations", "ops", "each"],
-            Self::Correlate => &["of", "by", "time", "bucket", "between", "ops"],
-            Self::Update => &["ops", "keys", "absent", "rows", "set", "commit", "where", "per"],
-            Self::Upsert | Self::ReadModifyWrite => &["ops", "keys", "absent", "set", "commit"],
-            Self::Delete => {
-                &["ops", "keys", "absent", "rows", "commit", "older", "time", "where", "per"]
-            }
-            // They read their own.
-            Self::Sql | Self::Mix | Self::Sequence | Self::Keep | Self::Arrive => &[],
-        }
+        let found = VERBS.iter().find(|(_, verb, _)| *verb == self);
+        found.map_or(&[], |(.., keys)| *keys)
     }
 }
 
@@ -158,7 +150,7 @@ pub fn read(
                 && commit != Commit::Each
             {
                 let help = "leave 'commit' out: each row is one, after which it is answered";
-                return node.mistake("'commit' beside 'over'", "", help);
+                return node.mistake("'commit' beside 'over'", help);
             }
             Some(Work::Insert { table, commit, requests })
         }
@@ -183,7 +175,7 @@ pub fn read(
             let (keys, set, commit) = reading.set_by_keys(true)?;
             if let (Set::OneOf(_), Some(node)) = (&set, fields.get("set")) {
                 let help = "name the columns that differ from the row as it was: set = [\"temp\"]";
-                return node.mistake("an upsert writes whole rows", "", help);
+                return node.mistake("an upsert writes whole rows", help);
             }
             Some(Work::Upsert { table, keys, set, commit })
         }

@@ -1,40 +1,19 @@
 //! Reads the phases of a file, composed ones after all others.
 
-use embermark_model::table::Table;
+use toml::de::DeValue;
 
-use crate::about;
+use crate::about::describe_work;
 use crate::arrive;
-use crate::definition::{Asked, Change, Phase, Removed, Work};
+use crate::definition::{Change, Phase, Removed, Work};
 use crate::draft::Draft;
 use crate::keep;
 use crate::mix::{self, Member};
+use crate::names::is_dashed;
 use crate::node::{Entry, Fields, all};
 use crate::phase::{self, Verb};
 use crate::questions;
 use crate::reading::count;
 use crate::sequence;
-
-/// A phase that was read.
-pub struct Read<'a> {
-    name: &'a str,
-    about: Option<&'a str>,
-    work: Work,
-    only: Only,
-    per_row: bool,
-    asked: Asked,
-}
-
-impl Read<'_> {
-    /// Returns the phase, with a derived description if the file has none.
-    pub fn into_phase(self, tables: &[Table]) -> Phase {
-        let about =
-            self.about.map_or_else(|| about::describe_work(&self.work, tables), str::to_owned);
-        let Self { name, work, only, per_row, asked, .. } = self;
-        let (alone, apart) = (only != Only::Part, only == Only::Variant);
-        let search = only == Only::Rate;
-        Phase { name: name.to_owned(), about, work, alone, apart, search, per_row, asked }
-    }
-}
 
 /// A phase whose kind is known.
 struct Begun<'a> {
@@ -43,14 +22,10 @@ struct Begun<'a> {
     only: Option<Only>,
 }
 
-/// Reads all phases.
-pub fn read<'a>(
-    entries: &[Entry<'a>],
-    drafts: &[Draft<'_>],
-    engines: &[&str],
-) -> Option<Vec<Read<'a>>> {
+/// Reads all phases. One without a description gets a derived one.
+pub fn read(entries: &[Entry<'_>], drafts: &[Draft<'_>], engines: &[&str]) -> Option<Vec<Phase>> {
     let begun: Vec<_> = entries.iter().map(begin).collect();
-    let single = |begun: &Option<Begun<'a>>| {
+    let single = |begun: &Option<Begun<'_>>| {
         let Begun { fields, verb, .. } = begun.as_ref()?;
         verb.filter(|verb| !verb.is_composed())
             .and_then(|verb| phase::read(fields, verb, drafts, engines))
@@ -77,18 +52,23 @@ pub fn read<'a>(
             && !matches!(work, Work::Arrive(_))
         {
             let help = "only = \"rate\" is for a phase with 'arrive'";
-            return node.mistake("a phase of no rows that arrive", "", help);
+            return node.mistake("a phase of no rows that arrive", help);
         }
         let per_row = per_row?;
         if per_row && !counts_by_row(&work) {
             let why = "the rows that a 'find', or a change by 'where' or 'older', concerns";
-            return fields.get("per")?.mistake("each operation is a row", "", why);
+            return fields.get("per")?.mistake("each operation is a row", why);
         }
         let asked = questions::asked(&fields, &work, drafts)?;
         if let (true, Some(ops)) = (per_row, fields.get("ops")) {
-            return ops.mistake("'ops' beside per = \"row\"", "", "the rows are the operations");
+            return ops.mistake("'ops' beside per = \"row\"", "the rows are the operations");
         }
-        Some(Read { name: entry.name, about: about?, work, only: only?, per_row, asked })
+        let about = about?.map_or_else(|| describe_work(&work, drafts), str::to_owned);
+        let only = only?;
+        let (alone, apart, search) =
+            (only != Only::Part, only == Only::Variant, only == Only::Rate);
+        let name = entry.name.to_owned();
+        Some(Phase { name, about, work, alone, apart, search, per_row, asked })
     }))
 }
 
@@ -104,7 +84,7 @@ fn check_keep_is_only_phase(entries: &[Entry<'_>], begun: &[Option<Begun<'_>>]) 
         let what = format!("'{}' beside a phase with 'keep'", entry.name);
         let help = "that phase runs for minutes and is the only one of its file: write only = \"keep\" \
                     where it is a part of it, or make two files";
-        entry.node.log.add(entry.at.clone(), what, "", help);
+        entry.at_name().add(what, "", help);
     }
 }
 
@@ -146,13 +126,9 @@ const ONLY: [(&str, Only); 6] = [
 ];
 
 fn begin<'a>(entry: &Entry<'a>) -> Option<Begun<'a>> {
-    if !entry.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') {
-        entry.node.log.add(
-            entry.at.clone(),
-            format!("'{}' cannot be the name of a phase", entry.name),
-            "letters, digits, dashes and underscores",
-            "",
-        );
+    if !is_dashed(entry.name) {
+        let what = format!("'{}' cannot be the name of a phase", entry.name);
+        entry.at_name().add(what, "letters, digits, dashes and underscores", "");
     }
     let fields = entry.node.open()?.named(entry.at.clone());
     let verb = Verb::of(&fields);
@@ -167,16 +143,12 @@ fn composed<'a>(
     works: &[Option<Work>],
     drafts: &[Draft<'_>],
 ) -> Vec<Option<Work>> {
-    let verb = |begun: &Option<Begun<'_>>| begun.as_ref().and_then(|begun| begun.verb);
-    let members: Vec<_> = entries
-        .iter()
-        .zip(begun.iter().zip(works))
-        .map(|(entry, (begun, work))| Member {
-            name: entry.name,
-            verb: verb(begun),
-            work: work.as_ref(),
-        })
-        .collect();
+    let members = entries.iter().zip(begun).zip(works).map(|((entry, begun), work)| Member {
+        name: entry.name,
+        verb: begun.as_ref().and_then(|begun| begun.verb),
+        work: work.as_ref(),
+    });
+    let members: Vec<_> = members.collect();
     let composed: Vec<_> = begun
         .iter()
         .map(|begun| {
@@ -190,14 +162,7 @@ fn composed<'a>(
             }
         })
         .collect();
-    let names = |begun: &Begun<'_>, name: &str| {
-        let mix = begun.fields.get("mix").is_some_and(|mix| mix.value.get(name).is_some());
-        let sequence = begun.fields.get("sequence");
-        mix || sequence.is_some_and(|sequence| sequence::names(&sequence, name))
-            || keep::names(&begun.fields, name)
-            || arrive::names(&begun.fields, name)
-    };
-    let named = |name: &str| begun.iter().flatten().any(|begun| names(begun, name));
+    let named = |name: &str| begun.iter().flatten().any(|begun| names(&begun.fields, name));
     for (entry, begun) in entries.iter().zip(begun) {
         let Some(Begun { fields, only: Some(Only::Part), .. }) = begun else { continue };
         if let (Some(only), false) = (fields.get("only"), named(entry.name)) {
@@ -209,4 +174,20 @@ fn composed<'a>(
         }
     }
     composed
+}
+
+/// Whether a composed phase names another one.
+fn names(fields: &Fields<'_>, name: &str) -> bool {
+    let has = |key: &str| match fields.get(key).map(|node| node.value) {
+        Some(DeValue::Table(parts)) => parts.get(name).is_some(),
+        Some(DeValue::Array(parts)) => {
+            parts.iter().any(|part| part.get_ref().as_str() == Some(name))
+        }
+        value => value.and_then(DeValue::as_str) == Some(name),
+    };
+    let given = |key: &str| fields.get(key).is_some();
+    has("mix")
+        || has("sequence")
+        || given("keep") && (has("insert") || has("ask"))
+        || given("arrive") && has("insert")
 }

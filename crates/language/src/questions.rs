@@ -62,7 +62,7 @@ impl Reading<'_> {
         if by != time {
             return Some(());
         }
-        self.fields.get("by")?.mistake(what, "", "write the column that names what has rows")
+        self.fields.get("by")?.mistake(what, "write the column that names what has rows")
     }
 
     /// Reads the column of numbers of a query.
@@ -73,7 +73,6 @@ impl Reading<'_> {
                 ColumnType::Int { .. } | ColumnType::Float => Some(place),
                 of => node.mistake(
                     format!("'{}' is {of} and no number", self.draft.columns[place].name),
-                    "",
                     "name a column of integers or of f64",
                 ),
             }
@@ -100,7 +99,7 @@ impl Reading<'_> {
             let values = node.each(|item| constant::read(&item, column))?;
             let two: Result<[OwnedValue; 2], _> = values.try_into();
             match two {
-                Ok([a, b]) if a == b => node.mistake("a group with itself", "", "name two values"),
+                Ok([a, b]) if a == b => node.mistake("a group with itself", "name two values"),
                 Ok(two) => Some(two),
                 Err(_) => node.expected("two values, as in [3, 7]"),
             }
@@ -146,9 +145,9 @@ impl Reading<'_> {
     }
 }
 
-/// Reads how often a query runs in a run of its phase.
-pub fn asked(fields: &Fields<'_>, work: &Work, drafts: &[Draft<'_>]) -> Option<Asked> {
-    let is_question = matches!(
+/// Whether a phase is a single query.
+pub const fn is_question(work: &Work) -> bool {
+    matches!(
         work,
         Work::Latest { .. }
             | Work::Gaps { .. }
@@ -156,9 +155,12 @@ pub fn asked(fields: &Fields<'_>, work: &Work, drafts: &[Draft<'_>]) -> Option<A
             | Work::Correlate(_)
             | Work::Find { .. }
             | Work::Group(_)
-            | Work::Sequence(Sequence { insert: None, .. })
-    );
-    if !is_question {
+    )
+}
+
+/// Reads how often a query runs in a run of its phase.
+pub fn asked(fields: &Fields<'_>, work: &Work, drafts: &[Draft<'_>]) -> Option<Asked> {
+    if !is_question(work) && !matches!(work, Work::Sequence(Sequence { insert: None, .. })) {
         return Some(Asked::ForTime);
     }
     let ops = fields.maybe("ops", |node| count(&node));

@@ -50,11 +50,7 @@ impl Reading<'_> {
         let last = self.draft.key.as_ref()?.last().and_then(|last| self.draft.column(*last))?;
         if !matches!(last.of, ColumnType::Int { .. } | ColumnType::Timestamp(_)) {
             let what = format!("rows in the order of '{}', which is {}", last.name, last.of);
-            return node.mistake(
-                what,
-                "",
-                "the last column of the key is an integer or a timestamp",
-            );
+            return node.mistake(what, "the last column of the key is an integer or a timestamp");
         }
         Some(Keys { rows, ..keys? })
     }
@@ -68,6 +64,7 @@ impl Reading<'_> {
 
     /// Reads what a commit covers. With `bulk` the fastest path is allowed.
     pub fn commit(&self, bulk: bool) -> Option<Commit> {
+        const OTHERS: &str = "write \"each\", a number of rows, or \"all\"";
         self.fields.or("commit", Commit::Each, |node| match node.as_text() {
             Some("each") => Some(Commit::Each),
             Some("all") => Some(Commit::All),
@@ -81,21 +78,16 @@ impl Reading<'_> {
                 };
                 match self.draft.columns.iter().find(is_text) {
                     None => Some(Commit::Csv),
-                    Some(column) => node.mistake(
+                    Some(column) => node.labelled(
                         format!("'{}' in a CSV file", column.name),
                         "a text, bytes, or a document",
                         "engines quote texts in different ways: only numbers and times go in from one",
                     ),
                 }
             }
-            Some("bulk" | "csv") => node.mistake(
-                "only an insert takes the fastest path",
-                "",
-                "write \"each\", a number of rows, or \"all\"",
-            ),
+            Some("bulk" | "csv") => node.mistake("only an insert takes the fastest path", OTHERS),
             Some(text) if !text.starts_with(|c: char| c.is_ascii_digit()) => {
-                let valid = ["each", "all", "bulk", "csv"];
-                node.log.unknown(node.at.clone(), "commit", text, valid)
+                node.unknown("commit", text, ["each", "all", "bulk", "csv"])
             }
             None if node.value.is_table() && bulk => {
                 let fields = node.fields(&["batch", "offered"])?;
@@ -106,11 +98,9 @@ impl Reading<'_> {
                     (batch, None) => Commit::Batch(batch),
                 })
             }
-            None if node.value.is_table() => node.mistake(
-                "only an insert gives rows in batches",
-                "",
-                "write \"each\", a number of rows, or \"all\"",
-            ),
+            None if node.value.is_table() => {
+                node.mistake("only an insert gives rows in batches", OTHERS)
+            }
             _ => node.count().map(Commit::Rows),
         })
     }
@@ -126,11 +116,7 @@ impl Reading<'_> {
             few.or_else(|| node.expected(&format!("at most {MOST_IN_FLIGHT} requests")))
         });
         if over?.is_none() {
-            return node.mistake(
-                "'in-flight' without 'over'",
-                "",
-                "write over = \"http\" beside it",
-            );
+            return node.mistake("'in-flight' without 'over'", "write over = \"http\" beside it");
         }
         requests.map(Some)
     }
@@ -148,13 +134,12 @@ impl Reading<'_> {
         if !matches!(column.of, ColumnType::Timestamp(_) | ColumnType::Int { .. }) {
             return node.mistake(
                 format!("'{}' is {} and no time", column.name, column.of),
-                "",
                 "a column of time is a timestamp or an integer",
             );
         }
         if column.nullable {
             let what = format!("'{}' may be absent", column.name);
-            return node.mistake(what, "", "every row has a value in the column of time");
+            return node.mistake(what, "every row has a value in the column of time");
         }
         Some((place, column.of))
     }
@@ -187,7 +172,7 @@ fn offered(node: &Node<'_>) -> Option<u64> {
 pub fn count(node: &Node<'_>) -> Option<Count> {
     if node.as_text().is_some_and(|text| text.ends_with('%')) {
         return match node.share()? {
-            0.0 => node.mistake("a share of nothing", "", "leave the phase out"),
+            0.0 => node.mistake("a share of nothing", "leave the phase out"),
             share => Some(Count::Share(share)),
         };
     }
@@ -198,10 +183,8 @@ pub fn count(node: &Node<'_>) -> Option<Count> {
     let mut sizes = all(entries.iter().map(|entry| {
         let size = match entry.name.parse::<Scale>() {
             Ok(Scale::Rows(rows)) => Some(rows),
-            _ => entry.node.log.mistake(
-                entry.at.clone(),
+            _ => entry.at_name().mistake(
                 format!("'{}' is not a number of rows", entry.name),
-                "",
                 "write for example { \"10k\" = 1, \"1M\" = 25 }",
             ),
         };
@@ -210,7 +193,7 @@ pub fn count(node: &Node<'_>) -> Option<Count> {
     }))?;
     sizes.sort_unstable();
     if sizes.is_empty() {
-        return node.mistake("no number", "", "write for example { \"10k\" = 1, \"1M\" = 25 }");
+        return node.mistake("no number", "write for example { \"10k\" = 1, \"1M\" = 25 }");
     }
     Some(Count::BySize(sizes))
 }
@@ -231,11 +214,11 @@ fn keys_of(node: &Node<'_>) -> Option<KeysOf> {
         fields.need("distribution", example, |node| node.one_of("distribution of keys", &names));
     let skew = make::skew(&fields, SKEW);
     match (of?, skew?) {
-        (KeysOf::Uniform | KeysOf::Distinct, _) if fields.get("skew").is_some() => {
-            fields.get("skew")?.mistake("uniform keys have no skew", "", "")
-        }
-        (even @ (KeysOf::Uniform | KeysOf::Distinct), _) => Some(even),
         (KeysOf::Zipfian { .. }, skew) => Some(KeysOf::Zipfian { skew }),
         (KeysOf::Newest { .. }, skew) => Some(KeysOf::Newest { skew }),
+        (even, _) => match fields.get("skew") {
+            Some(node) => node.mistake("uniform keys have no skew", ""),
+            None => Some(even),
+        },
     }
 }

@@ -6,7 +6,10 @@ use embermark_model::table::{Keep, Literal, RowsFile, RowsFrom};
 use jiff::tz::TimeZone;
 use toml::de::DeValue;
 
-use crate::node::{Entry, Fields, Node, all};
+use crate::node::{Entry, Fields, Node, all, did_you_mean};
+
+/// Makes generated rows of their number.
+type Generated = fn(u64) -> RowsFrom;
 
 /// Keys of a table that specify where its rows come from.
 pub const KEYS: [&str; 8] = ["file", "rows", "make", "query", "read", "absent", "zone", "keep"];
@@ -15,25 +18,22 @@ pub const KEYS: [&str; 8] = ["file", "rows", "make", "query", "read", "absent", 
 pub fn read(fields: &Fields<'_>) -> Option<RowsFrom> {
     let (file, query) = (fields.get("file"), fields.get("query"));
     match (file.is_some() || query.is_some(), fields.get("rows")) {
-        (true, Some(rows)) => rows.mistake(
+        (true, Some(rows)) => rows.labelled(
             "both 'rows' and a file or query",
             "its rows come from there",
             "a table has rows from files or a query, or a number of generated rows",
         ),
         (false, Some(rows)) => {
-            let own = ["rows", "make"];
-            let others =
-                KEYS.iter().filter(|key| !own.contains(key)).filter_map(|key| fields.get(key));
-            let mut others = others.map(|node| {
+            let others = KEYS.iter().filter(|key| !["rows", "make"].contains(*key));
+            let others: Vec<_> = others.filter_map(|key| fields.get(key)).collect();
+            for node in &others {
                 node.add("rows that are made are not read", "", "take it out");
-            });
-            let is_alone = others.by_ref().count() == 0;
-            let made: fn(u64) -> RowsFrom = RowsFrom::Made;
-            let log: fn(u64) -> RowsFrom = RowsFrom::Log;
-            let telemetry: fn(u64) -> RowsFrom = RowsFrom::Telemetry;
-            let kinds = [("sensor-log", log), ("telemetry", telemetry)];
+            }
+            let kinds: [(&str, Generated); 2] =
+                [("sensor-log", RowsFrom::Log), ("telemetry", RowsFrom::Telemetry)];
+            let made: Generated = RowsFrom::Made;
             let kind = fields.or("make", made, |node| node.one_of("kind of rows", &kinds));
-            rows.count().filter(|_| is_alone).zip(kind).map(|(rows, kind)| kind(rows))
+            rows.count().filter(|_| others.is_empty()).zip(kind).map(|(rows, kind)| kind(rows))
         }
         (false, None) => fields.mistake(
             "a table without rows",
@@ -76,11 +76,8 @@ fn zone(node: &Node<'_>) -> Option<String> {
         return Some(name.to_owned());
     }
     let known: Vec<_> = jiff::tz::db().available().map(|known| known.to_string()).collect();
-    let label = match choice::nearest(name, known.iter().map(String::as_str)) {
-        Some(nearest) => format!("did you mean '{nearest}'?"),
-        None => String::new(),
-    };
-    node.mistake(format!("unknown time zone '{name}'"), label, help)
+    let label = did_you_mean(choice::nearest(name, known.iter().map(String::as_str)));
+    node.labelled(format!("unknown time zone '{name}'"), label, help)
 }
 
 /// Reads the format of a time.
@@ -94,7 +91,7 @@ pub fn format(node: &Node<'_>) -> Option<String> {
         [one] => format!("unknown code '{one}' of a time's format"),
         several => format!("unknown codes '{}' of a time's format", several.join("', '")),
     };
-    node.mistake(what, "", format!("valid: {CODES}"))
+    node.mistake(what, format!("valid: {CODES}"))
 }
 
 /// Reads the options of a reader.
@@ -108,17 +105,19 @@ fn option(entry: &Entry<'_>) -> Option<(String, Literal)> {
     let checked = check_option(&name, value.as_ref().unwrap_or(&Literal::Bool(true)));
     match checked {
         Err(OptionFault::Unknown) => {
-            node.log.unknown(entry.at.clone(), "option of a reader", entry.name, option_names())
+            entry.at_name().unknown("option of a reader", entry.name, option_names())
         }
         Err(OptionFault::Reserved(instead)) => {
             let what = format!("'{name}' is set by embermark");
-            node.log.mistake(entry.at.clone(), what, "", format!("use instead: {instead}"))
+            entry.at_name().mistake(what, format!("use instead: {instead}"))
         }
         _ if value.is_none() => None,
-        Err(OptionFault::Value(allowed)) => node.expected_for(&name, allowed),
+        Err(OptionFault::Value(allowed)) => {
+            node.mistake(format!("expected {allowed} for '{name}'"), "")
+        }
         Err(OptionFault::NotOneOf(names)) => {
             let text = node.text()?;
-            node.log.unknown(node.at.clone(), "value", text, names.iter().copied())
+            node.unknown("value", text, names.iter().copied())
         }
         Err(OptionFault::Format) => format(node).and(None),
         Ok(()) => Some((name, value?)),

@@ -2,7 +2,8 @@
 
 use crate::definition::{Sequence, Work};
 use crate::mix::{Member, member};
-use crate::node::{Fields, Node};
+use crate::node::Fields;
+use crate::questions::is_question;
 
 /// Reads a phase with `sequence`. `phases` are all phases of the file.
 pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Sequence> {
@@ -15,42 +16,31 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Sequence> {
     })?;
     if steps.len() < 2 {
         let help = "write for example [\"ingest\", \"hourly\"]";
-        return node.mistake("a sequence has two phases or more", "", help);
+        return node.mistake("a sequence has two phases or more", help);
     }
     let (mut insert, mut questions) = (None, Vec::new());
     for (n, (step, place)) in steps.iter().enumerate() {
         match phases[*place].work? {
             Work::Insert { requests: Some(_), .. } => {
                 let what = format!("'{}' inserts what another process posts", phases[*place].name);
-                return step.mistake(what, "", "leave 'over' out");
+                return step.mistake(what, "leave 'over' out");
             }
             Work::Insert { .. } if n == 0 => insert = Some(*place),
             Work::Insert { .. } => {
                 let what = format!("'{}' comes after another phase", phases[*place].name);
-                return step.mistake(what, "", "an insert begins a sequence, into a fresh table");
+                return step.mistake(what, "an insert begins a sequence, into a fresh table");
             }
-            Work::Latest { .. }
-            | Work::Find { .. }
-            | Work::Gaps { .. }
-            | Work::Outliers { .. }
-            | Work::Correlate(_)
-            | Work::Group(_) => questions.push(*place),
+            work if is_question(work) => questions.push(*place),
             _ => {
                 let what =
                     format!("'{}' is not a question that a sequence can have", phases[*place].name);
                 let help = "an insert may come first; then latest, find, gaps, outliers, correlate and group";
-                return step.mistake(what, "", help);
+                return step.mistake(what, help);
             }
         }
     }
     if let (Some(_), Some(ops)) = (insert, fields.get("ops")) {
-        return ops.mistake("'ops' beside an insert", "", "its rows are the operations");
+        return ops.mistake("'ops' beside an insert", "its rows are the operations");
     }
     Some(Sequence { insert, questions })
-}
-
-/// Whether a sequence names a phase.
-pub fn names(sequence: &Node<'_>, name: &str) -> bool {
-    let steps = sequence.value.as_array();
-    steps.is_some_and(|steps| steps.iter().any(|step| step.get_ref().as_str() == Some(name)))
 }

@@ -17,8 +17,7 @@ pub fn read(fields: &Fields<'_>, engines: &[&str]) -> Option<Work> {
         let Some(engine) = entry.name.strip_prefix(OWN) else { continue };
         known.push(entry.name);
         if !engines.contains(&engine) {
-            let _: Option<()> =
-                fields.log.unknown(entry.at, "engine", engine, engines.iter().copied());
+            let _: Option<()> = entry.at_name().unknown("engine", engine, engines.iter().copied());
         } else if let Some(text) = question(&entry.node) {
             by_engine.insert(engine.to_owned(), text);
         }
@@ -35,51 +34,93 @@ pub fn read(fields: &Fields<'_>, engines: &[&str]) -> Option<Work> {
 /// Reads an SQL text that is not empty.
 fn question(node: &Node<'_>) -> Option<String> {
     match node.text()?.trim() {
-        "" => node.mistake("an empty question", "", "write a SELECT"),
+        "" => node.mistake("an empty question", "write a SELECT"),
         text => Some(text.trim_end_matches(';').to_owned()),
     }
 }
 
 /// Whether the outermost query has an ORDER BY: outside of parentheses, quotes and comments.
 fn ordered(text: &str) -> bool {
-    let mut depth = 0;
-    let mut before = "";
-    let mut rest = text;
+    let (tokens, mut depth) = (tokens(text), 0);
+    tokens.windows(2).any(|pair| {
+        let (first, second) = (&*pair[0].text, &*pair[1].text);
+        depth += i32::from(first == "(") - i32::from(first == ")");
+        depth == 0 && first.eq_ignore_ascii_case("order") && second.eq_ignore_ascii_case("by")
+    })
+}
+
+/// A word, a sign, a number or a text of SQL.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Token {
+    /// As it is written.
+    pub text: String,
+    /// Whether a blank precedes it.
+    pub spaced: bool,
+}
+
+impl Token {
+    /// Returns a token that is equal for statements that differ only in constants.
+    pub fn kind(self) -> Self {
+        let is_constant = self.text.starts_with(['\'', '?', ':', '$', '@'])
+            || self.text.starts_with(|char: char| char.is_ascii_digit());
+        let text = if is_constant { "?".to_owned() } else { self.text.to_lowercase() };
+        Self { text, spaced: false }
+    }
+
+    /// Returns the name that it is, quoted or not.
+    pub fn name(&self) -> Option<&str> {
+        let text = &*self.text;
+        let within = |open: char, close| text.strip_prefix(open)?.strip_suffix(close);
+        let quoted = within('"', '"').or_else(|| within('`', '`')).or_else(|| within('[', ']'));
+        quoted.or_else(|| {
+            text.starts_with(|char: char| char.is_alphabetic() || char == '_').then_some(text)
+        })
+    }
+}
+
+/// Splits SQL into tokens, without comments.
+pub fn tokens(sql: &str) -> Vec<Token> {
+    let (mut all, mut rest, mut spaced) = (Vec::new(), sql, false);
     while let Some(first) = rest.chars().next() {
+        let ends = |mark: char, from: usize| {
+            rest[from..].find(mark).map_or(rest.len(), |at| from + at + mark.len_utf8())
+        };
         let length = match first {
-            '(' | ')' => {
-                depth += if first == '(' { 1 } else { -1 };
-                1
+            _ if first.is_whitespace() => {
+                (spaced, rest) = (true, rest.trim_start());
+                continue;
             }
-            '\'' | '"' | '`' => quoted(rest, first),
-            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
-            _ if is_word(first) => {
-                let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-                let word = &rest[..length];
-                if depth == 0
-                    && before.eq_ignore_ascii_case("order")
-                    && word.eq_ignore_ascii_case("by")
-                {
-                    return true;
+            '-' if rest.starts_with("--") => {
+                (spaced, rest) = (true, &rest[ends('\n', 2)..]);
+                continue;
+            }
+            '/' if rest.starts_with("/*") => {
+                let end = rest.find("*/").map_or(rest.len(), |at| at + 2);
+                (spaced, rest) = (true, &rest[end..]);
+                continue;
+            }
+            '\'' | '"' | '`' => {
+                let mut end = ends(first, 1);
+                // A quote within is doubled.
+                while rest[end..].starts_with(first) {
+                    end = ends(first, end + 1);
                 }
-                before = word;
-                length
+                end
+            }
+            '[' => ends(']', 1),
+            _ if first.is_alphanumeric() || "_?:$@".contains(first) => {
+                let is_part = |char: char| char.is_alphanumeric() || "_.".contains(char);
+                let is_word = first.is_alphabetic() || first == '_';
+                let part = |char: char| is_part(char) && !(is_word && char == '.');
+                let after = first.len_utf8();
+                rest[after..].find(|char| !part(char)).map_or(rest.len(), |at| after + at)
             }
             _ => first.len_utf8(),
         };
-        rest = &rest[length..];
+        all.push(Token { text: rest[..length].to_owned(), spaced });
+        (spaced, rest) = (false, &rest[length..]);
     }
-    false
-}
-
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-/// Returns the number of bytes of the quoted part at the beginning of a text, including the quotes.
-fn quoted(text: &str, quote: char) -> usize {
-    text[1..].find(quote).map_or(text.len(), |end| end + 2)
+    all
 }
 
 #[cfg(test)]

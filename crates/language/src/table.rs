@@ -15,9 +15,7 @@ use crate::rows;
 impl<'a> Draft<'a> {
     /// Reads a table. `tables` are the names of all tables.
     pub fn read(entry: &Entry<'a>, tables: &[&str]) -> Self {
-        let log = entry.node.log;
-        let rename = "rename it";
-        let _ = names::check(log, entry.at.clone(), true, entry.name, rename);
+        let _ = names::check(&entry.at_name(), true, entry.name, "rename it");
         let mut draft =
             Self { name: entry.name, columns: Vec::new(), key: None, indexes: None, rows: None };
         let keys = [&rows::KEYS[..], &["key", "index", "json", "columns"]].concat();
@@ -50,7 +48,6 @@ impl<'a> Draft<'a> {
             node.each(|index| match index.as_text() {
                 Some(text) => index.mistake(
                     "an index is a list of columns",
-                    "",
                     format!("write index = [[\"{text}\"]]"),
                 ),
                 None => draft.places(&index),
@@ -59,17 +56,16 @@ impl<'a> Draft<'a> {
         checks::indexes(&draft, &fields);
         checks::key(&draft, &fields);
         checks::documents(&draft, &fields);
-        checks::time(&draft, log);
-        checks::made(&draft, log);
-        checks::late(&draft, log);
+        checks::time(&draft);
+        checks::made(&draft);
+        checks::late(&draft);
         checks::whole(&draft, &fields);
         draft
     }
 
     fn add(&mut self, entry: &Entry<'a>, form: Form, tables: &[&str]) {
-        let log = entry.node.log;
         let rename = format!("rename it and write from = \"{}\" beside its type", entry.name);
-        let check = |name: &str| names::check(log, entry.at.clone(), false, name, &rename);
+        let check = |name: &str| names::check(&entry.at_name(), false, name, &rename);
         if column::is_json(entry) {
             let name = check(entry.name);
             let fields = column::fields(entry, form, tables);
@@ -88,7 +84,7 @@ impl<'a> Draft<'a> {
         let one = entry.node.value.get("from").filter(|_| of_file && all.len() > 1);
         if let Some(from) = one {
             let help = "leave it out: each column has the values below its own name";
-            log.add(from.span(), "many columns from one", "", help);
+            entry.node.log.add(from.span(), "many columns from one", "", help);
         }
         for name in all {
             let own = column.clone().map(|column| Column { name: name.clone(), ..column });
@@ -109,8 +105,8 @@ impl<'a> Draft<'a> {
             |other: &&DraftColumn<'_>| other.name.replace('.', "_").eq_ignore_ascii_case(flat);
         if let Some(other) = self.columns.iter().find(same) {
             let what = format!("'{}' and '{name}' are one name in SQL", other.name);
-            entry.node.log.add(entry.at.clone(), what, "", rename);
+            entry.at_name().add(what, "", rename);
         }
-        self.columns.push(DraftColumn { name, at: entry.at.clone(), column });
+        self.columns.push(DraftColumn { name, at_name: entry.at_name(), column });
     }
 }

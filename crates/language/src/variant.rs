@@ -6,6 +6,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::definition::{Definition, Phase, Variant, Work};
 use crate::mistakes::Log;
+use crate::names::is_dashed;
 use crate::node::{Entry, Fields, all};
 
 /// Tables of a file that a variant may have, besides `about`.
@@ -32,7 +33,7 @@ pub fn read_all(
     let Some(variants) = file.get("variant") else { return Some(Vec::new()) };
     let entries = variants.open()?.entries();
     if entries.is_empty() {
-        return variants.mistake("no variant", "", "write [variant.NAME] with what differs in it");
+        return variants.mistake("no variant", "write [variant.NAME] with what differs in it");
     }
     all(entries.iter().map(|entry| {
         let parts = parts(entry, file)?;
@@ -58,7 +59,7 @@ pub fn check_apart(file: &Fields<'_>, of: &Definition, variants: &[Variant]) -> 
             return Some(());
         }
         let name = &phase.name;
-        phases.get(name)?.open()?.get("only")?.mistake(
+        phases.get(name)?.open()?.get("only")?.labelled(
             format!("'{name}' never runs"),
             "no variant sets it",
             format!("write for example phase.{name} = {{}} in one, or leave 'only' out"),
@@ -81,12 +82,10 @@ struct Parts<'a> {
 /// Returns the content of a variant. Adds a mistake for each table or phase that the file does not
 /// have.
 fn parts<'a>(entry: &Entry<'a>, file: &Fields<'_>) -> Option<Parts<'a>> {
-    let log = entry.node.log;
-    let is_letter = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
-    let is_named = !entry.name.is_empty() && entry.name.bytes().all(is_letter);
+    let is_named = !entry.name.is_empty() && is_dashed(entry.name);
     if !is_named {
         let what = format!("'{}' cannot be the name of a variant", entry.name);
-        log.add(entry.at.clone(), what, "", "letters, digits, dashes and underscores");
+        entry.at_name().add(what, "", "letters, digits, dashes and underscores");
     }
     let fields = entry.node.open()?.named(entry.at.clone());
     fields.only(&["about", PARTS[0], PARTS[1]]);
@@ -115,7 +114,7 @@ fn changed<'a>(
     let mut entries = node.open()?.entries();
     for entry in entries.iter().filter(|entry| !is_known(entry)) {
         let names = known.iter().map(|known| known.name);
-        let _: Option<()> = node.log.unknown(entry.at.clone(), part, entry.name, names);
+        let _: Option<()> = entry.at_name().unknown(part, entry.name, names);
     }
     entries.retain(is_known);
     Some(entries)

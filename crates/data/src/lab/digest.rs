@@ -10,7 +10,12 @@ const PUBLISHED: [&str; 2] = [
 
 /// Returns the SHA-256 in hexadecimal.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(Sha256::new_with_prefix(bytes))
+}
+
+/// Returns the SHA-256 of what was hashed in hexadecimal.
+pub(crate) fn hex(hasher: Sha256) -> String {
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns the name of the file with this digest.

@@ -1,51 +1,20 @@
 //! Words and numbers that represent a missing value.
 
 /// Words that people and programs write for a missing value, in lower case.
-const MARKERS: [&str; 36] = [
-    "na",
-    "n/a",
-    "#n/a",
-    "#nv",
-    "#div/0!",
-    "#value!",
-    "#wert!",
-    "#ref!",
-    "#bezug!",
-    "#name?",
-    "#num!",
-    "#zahl!",
-    "#null!",
-    "nan",
-    "-nan",
-    "nil",
-    "null",
-    "none",
-    "missing",
-    "unavailable",
-    "unknown",
-    "undefined",
-    "invalid",
-    "no data",
-    "nodata",
-    "void",
-    "-",
-    "--",
-    "---",
-    "?",
-    ".",
-    "*",
-    "1.#qnan",
-    "-1.#ind",
-    "1.#inf",
-    "-1.#inf",
+const MARKERS: [&str; 31] = [
+    "na", "n/a", "#n/a", "#nv", "#div/0!", "#value!", "#wert!", "#ref!", "#bezug!", "#name?",
+    "#num!", "#zahl!", "#null!", "nan", "-nan", "nil", "null", "none", "no data", "nodata", "void",
+    "-", "--", "---", "?", ".", "*", "1.#qnan", "-1.#ind", "1.#inf", "-1.#inf",
 ];
+/// The same for words for a state.
+const STATES: [&str; 5] = ["missing", "unavailable", "unknown", "undefined", "invalid"];
 
 /// Whether a word represents a missing value nearly everywhere.
 pub(super) fn is_marker(word: &str) -> bool {
     let word = word.trim();
     let begins =
         |start: &str| word.get(..start.len()).is_some_and(|of| of.eq_ignore_ascii_case(start));
-    MARKERS.iter().any(|marker| marker.eq_ignore_ascii_case(word))
+    MARKERS.iter().chain(&STATES).any(|marker| marker.eq_ignore_ascii_case(word))
         || word.starts_with('<') && word.ends_with('>')
         || begins("#n/a")
 }

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 
 use embermark_libraries::duckdb::stream::{Cell, Number};
-use embermark_model::table::{Column, ColumnType, Literal, RowsFile, TimeUnit, Value, int_range};
+use embermark_model::table::{Column, ColumnType, RowsFile, TimeUnit, Value, int_range};
 use jiff::Timestamp;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 
 use super::absent::AbsentMarkers;
 use super::fault::{Fault, check_value};
 use super::number::{boolean, decimal_seconds, whole, whole_number};
+use super::source::given;
 use super::time::{self, ParsedTime};
 use crate::DataError;
 
@@ -50,14 +51,9 @@ impl CellConverter {
         skips_nuls: bool,
     ) -> Result<Self, DataError> {
         let own = column.from.as_ref().and_then(|from| from.absent.as_ref());
-        let of = |name: &str| {
-            let value = rows.read.iter().find(|(key, _)| key == name);
-            value.and_then(|(_, value)| value.as_text()).and_then(|text| text.bytes().next())
-        };
-        let zone = rows
-            .zone
-            .as_ref()
-            .map(|name| TimeZone::get(name).map_err(|_| DataError::NoZone { name: name.clone() }));
+        let of = |name| given(&rows.read, name)?.as_text()?.bytes().next();
+        let zone_of = |name| TimeZone::get(name).map_err(|_| DataError::NoZone(name.to_owned()));
+        let zone = rows.zone.as_deref().map(zone_of);
         Ok(Self {
             absent: AbsentMarkers::new(own.unwrap_or(&rows.absent)),
             of_table: own.map(|_| AbsentMarkers::new(&rows.absent)),
@@ -71,8 +67,8 @@ impl CellConverter {
 
     /// Returns the time format that a table specifies for all of its columns.
     pub(super) fn format(rows: &RowsFile) -> Option<&str> {
-        let of = |name| rows.read.iter().find(|(key, _)| key == name).map(|(_, value)| value);
-        of("timestampformat").or_else(|| of("dateformat")).and_then(Literal::as_text)
+        let format = given(&rows.read, "timestampformat");
+        format.or_else(|| given(&rows.read, "dateformat"))?.as_text()
     }
 
     /// Whether all numbers can be stored in a column unchanged: they are in its range, finite, and

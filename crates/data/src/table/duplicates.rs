@@ -20,8 +20,7 @@ pub(super) struct DuplicateCount {
 /// Set of the rows that are removed because another one has their key.
 #[derive(Debug)]
 pub(super) struct Duplicates {
-    count: u64,
-    first: Option<(u64, u64)>,
+    pub(super) counts: DuplicateCount,
     rows: usize,
     /// A bit per row, in words, each with the number of bits set before it. Empty if no bit is set.
     bits: Vec<(u64, u64)>,
@@ -29,7 +28,8 @@ pub(super) struct Duplicates {
 
 impl Duplicates {
     pub(super) fn find(sorted: &SortedRows<'_>, rows: usize, keep: Keep) -> Self {
-        let mut duplicates = Self { count: 0, first: None, rows, bits: Vec::new() };
+        let counts = DuplicateCount::default();
+        let mut duplicates = Self { counts, rows, bits: Vec::new() };
         let mut before = None;
         for (row, is_duplicate) in sorted.rows() {
             if let Some(before) = before.filter(|_| is_duplicate) {
@@ -38,20 +38,16 @@ impl Duplicates {
                 duplicates.bits.resize(rows / 64 + 1, (0, 0));
                 duplicates.bits[gone / 64].0 |= 1 << (gone % 64);
                 let pair = (before as u64, row as u64);
-                duplicates.first = duplicates.first.filter(|first| first.1 < pair.1).or(Some(pair));
+                let first = duplicates.counts.first.filter(|first| first.1 < pair.1);
+                duplicates.counts.first = first.or(Some(pair));
             }
             before = Some(row);
         }
         for (word, before) in &mut duplicates.bits {
-            *before = duplicates.count;
-            duplicates.count += u64::from(word.count_ones());
+            *before = duplicates.counts.count;
+            duplicates.counts.count += u64::from(word.count_ones());
         }
         duplicates
-    }
-
-    /// Returns the number of removed rows, and the first pair.
-    pub(super) const fn counts(&self) -> DuplicateCount {
-        DuplicateCount { count: self.count, first: self.first }
     }
 
     fn contains(&self, row: usize) -> bool {
@@ -73,7 +69,7 @@ impl Duplicates {
         header: &mut Header,
         sorted: &SortedRows<'_>,
     ) -> io::Result<()> {
-        header.rows -= self.count;
+        header.rows -= self.counts.count;
         header.order_width = if header.rows <= u64::from(u32::MAX) { 4 } else { 8 };
         file.seek(SeekFrom::Start(header.order_at))?;
         let mut out = BufWriter::new(&mut *file);
@@ -98,7 +94,7 @@ impl Duplicates {
         keys: usize,
         columns: &mut [Entry],
     ) -> io::Result<()> {
-        if self.count == 0 {
+        if self.counts.count == 0 {
             return Ok(());
         }
         let mut mapping = map_mut(file)?;

@@ -70,14 +70,8 @@ impl Kind {
         }
     }
 
-    pub(super) const fn from_number(number: u32) -> Option<Self> {
-        match number {
-            0 => Some(Self::Int),
-            1 => Some(Self::Float),
-            2 => Some(Self::Text),
-            3 => Some(Self::Bytes),
-            _ => None,
-        }
+    pub(super) fn from_number(number: u32) -> Option<Self> {
+        [Self::Int, Self::Float, Self::Text, Self::Bytes].get(number as usize).copied()
     }
 }
 

@@ -10,7 +10,6 @@ mod fault;
 mod generated;
 mod infer;
 mod layout;
-mod log;
 mod number;
 mod order;
 mod refused;
@@ -18,18 +17,16 @@ mod select;
 mod source;
 mod stage;
 mod staged;
-mod telemetry;
 mod time;
 mod writer;
 
 pub use infer::{
     Inferred, InferredColumn, NearKey, group_by_fields, infer, infer_sqlite, time_text,
 };
-pub use log::stage_log;
 pub use select::field_names;
 pub use source::{
     CODES, FileStates, OptionFault, SqliteTable, check_option, is_sqlite, option_names,
     sqlite_reads, sqlite_tables, sqlite_views, unknown_codes,
 };
-pub use stage::{Staged, stage};
+pub use stage::{Staged, stage, stage_log};
 pub use staged::{StagedTable, compare};

@@ -5,13 +5,15 @@ mod files;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use embermark_model::table::{Keep, RowsFrom, Table};
+use embermark_model::Reading;
+use embermark_model::table::{Keep, RowsFrom, Table, Value};
 
 use super::arrivals::Arrivals;
 use super::fault::check_value;
-use super::generated::RowGenerator;
+use super::generated::generators;
 use super::refused::{DUPLICATE_KEY, Refused, value_excerpt};
-use super::writer::TableWriter;
+use super::writer::{TableWriter, write};
+use crate::telemetry::{self, Payload};
 use crate::{DataError, synthetic};
 
 /// Outcome of staging the rows of a table.
@@ -65,15 +67,54 @@ pub fn stage(
         }
         RowsFrom::File(rows) => files::read(&tables[table], rows, base, limit, lenient, to),
         RowsFrom::Telemetry(rows) => {
-            let rows = super::telemetry::stage(&tables[table], limit.unwrap_or(*rows), seed, to)?;
+            let rows = stage_telemetry(&tables[table], limit.unwrap_or(*rows), seed, to)?;
             Ok(Staged { rows, ..Staged::default() })
         }
         RowsFrom::Log(rows) => {
             let log = synthetic::sampled(limit.unwrap_or(*rows), seed)?;
-            let rows = super::log::stage_log(&tables[table], &log.readings, to)?;
+            let rows = stage_log(&tables[table], &log.readings, to)?;
             Ok(Staged { rows, remarks: log.dataset.remarks, ..Staged::default() })
         }
     }
+}
+
+/// Writes readings as the rows of a table to `to`, for [`super::StagedTable::open`], replacing its
+/// content. The columns are the sensor, the time in microseconds, and the four values. Of rows with
+/// the same key the first is kept.
+///
+/// # Errors
+/// [`DataError::Unwritable`] if the file cannot be written.
+pub fn stage_log(table: &Table, readings: &[Reading], to: &Path) -> Result<u64, DataError> {
+    let rows = readings.iter().map(|reading| {
+        let key = [Value::Int(reading.sensor.into()), Value::Int(reading.ts)];
+        let value = |column| reading.get(column).map_or(Value::Null, Value::Float);
+        key.into_iter().chain((0..Reading::COLUMNS.len()).map(value))
+    });
+    write(table, rows, to)
+}
+
+/// Generates `rows` events and writes them as the rows of a table. Returns their number. The columns
+/// are number, time, bucket, and the content of events: longitude, latitude, carbon dioxide, and
+/// for log lines span, level, user, message and endpoint.
+fn stage_telemetry(table: &Table, rows: u64, seed: u64, to: &Path) -> Result<u64, DataError> {
+    let events = telemetry::generate(rows, seed);
+    let rows = events.iter().map(|event| {
+        let mut tells = [Value::Null; 8];
+        match &event.data {
+            Payload::Location { longitude, latitude } => {
+                (tells[0], tells[1]) = (Value::Float(*longitude), Value::Float(*latitude));
+            }
+            Payload::Co2 { co2 } => tells[2] = Value::Float(*co2),
+            Payload::Log(line) => {
+                tells[3] = Value::Int(line.span_id);
+                let texts = [line.level(), &line.user, &line.message, &line.endpoint];
+                tells[4..].copy_from_slice(&texts.map(Value::Text));
+            }
+        }
+        let own = [event.id, event.timestamp].map(Value::Int);
+        own.into_iter().chain([Value::Text(event.data.bucket())]).chain(tells)
+    });
+    write(table, rows, to)
 }
 
 fn stage_generated(
@@ -85,14 +126,13 @@ fn stage_generated(
     to: &Path,
 ) -> Result<Staged, DataError> {
     let table = &tables[place];
-    let mut generator = RowGenerator::new(tables, place, rows, seed)?;
+    let mut generators = generators(tables, place, rows, seed)?;
     let mut writer = TableWriter::create(to, &table.columns, &table.key, Keep::First)?;
     let mut refused = Refused::new(&table.columns);
     let mut arrivals = Arrivals::new(table, place, seed);
     for row in 0..rows {
-        let generators = generator.columns().iter_mut().zip(&table.columns).enumerate();
         writer.begin(1);
-        for (place, (generator, column)) in generators {
+        for (place, (generator, column)) in generators.iter_mut().zip(&table.columns).enumerate() {
             // The other values of a removed row are generated too, because a walk depends on them.
             let value = generator.value(row);
             match check_value(column, &value) {

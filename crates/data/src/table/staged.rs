@@ -38,33 +38,56 @@ impl StagedTable {
     }
 
     pub(super) fn map(path: &Path, paging: Paging) -> Result<Self, DataError> {
-        let not_staged = |what| DataError::NotStaged { path: path.to_owned(), what };
-        let mapping = map(path, paging)?;
-        let Head { header, kinds, entries, key } = Head::read(&mapping).map_err(not_staged)?;
+        let staged = Self::read(map(path, paging)?);
+        staged.map_err(|what| DataError::NotStaged { path: path.to_owned(), what })
+    }
+
+    /// Reads the part of a file before the rows.
+    ///
+    /// # Errors
+    /// A description of what is invalid.
+    fn read(mapping: Mmap) -> Result<Self, String> {
+        let size = mapping.len();
+        let Some((head, rest)) = mapping.split_at_checked(size_of::<Header>()) else {
+            return Err(format!("it has {size} bytes, fewer than its header"));
+        };
+        let header: Header = bytemuck::pod_read_unaligned(head);
+        if header.magic != layout::MAGIC {
+            return Err("it does not begin with the mark of a staged table".to_owned());
+        }
+        if header.version != layout::VERSION {
+            let (theirs, ours) = (header.version, layout::VERSION);
+            return Err(format!("it has version {theirs}, this build has version {ours}"));
+        }
+        let cut = || "it is truncated in its head".to_owned();
+        let bytes = header.columns as usize * size_of::<Entry>();
+        let (entries, rest) = rest.split_at_checked(bytes).ok_or_else(cut)?;
+        let (key, _) = rest.split_at_checked(8 * header.keys as usize).ok_or_else(cut)?;
+        let entries = entries.chunks_exact(size_of::<Entry>());
+        let entries: Vec<Entry> = entries.map(bytemuck::pod_read_unaligned).collect();
+        let kinds = entries.iter().map(|entry| Kind::from_number(entry.kind));
+        let kinds: Vec<_> =
+            kinds.collect::<Option<_>>().ok_or("it has a column of an unknown type")?;
+        let places = key.chunks_exact(8).map(bytemuck::pod_read_unaligned::<u64>);
+        let key: Vec<_> = places.map(|place| place as usize).collect();
+        if key.iter().any(|&place| place >= kinds.len()) {
+            return Err("its key refers to a column that does not exist".to_owned());
+        }
         let rows_at = layout::rows_at(kinds.len(), key.len());
         let stride = 8 * layout::words(kinds.len());
         let staged = Self { mapping, header, kinds, entries, key, rows_at, stride };
-        if staged.is_whole() {
-            Ok(staged)
-        } else {
-            Err(not_staged(format!(
-                "its size of {} bytes does not match its header",
-                staged.mapping.len()
-            )))
+        match staged.is_whole() {
+            true => Ok(staged),
+            false => Err(format!("its size of {size} bytes does not match its header")),
         }
     }
 
     /// Whether the sections that the header describes are within the file, one after the other.
     fn is_whole(&self) -> bool {
         let header = &self.header;
-        let rows_end = header
-            .rows
-            .checked_mul(self.stride as u64)
-            .and_then(|bytes| bytes.checked_add(self.rows_at as u64));
-        let order_end = header
-            .rows
-            .checked_mul(header.order_width.into())
-            .and_then(|bytes| bytes.checked_add(header.order_at));
+        let end = |at: u64, width: u64| header.rows.checked_mul(width)?.checked_add(at);
+        let rows_end = end(self.rows_at as u64, self.stride as u64);
+        let order_end = end(header.order_at, header.order_width.into());
         matches!(header.order_width, 0 | 4 | 8)
             && header.end == self.mapping.len() as u64
             && rows_end.is_some_and(|end| end <= header.heap_at)
@@ -191,9 +214,10 @@ impl StagedTable {
     fn extreme(&self, column: usize, slot: impl Fn(&Entry) -> u64) -> Value<'_> {
         let entry = &self.entries[column];
         match self.kinds[column] {
-            Kind::Int | Kind::Float if entry.present == 0 => Value::Null,
-            kind @ (Kind::Int | Kind::Float) => self.of_slot(kind, slot(entry)),
-            Kind::Text | Kind::Bytes => Value::Null,
+            kind @ (Kind::Int | Kind::Float) if entry.present > 0 => {
+                self.of_slot(kind, slot(entry))
+            }
+            _ => Value::Null,
         }
     }
 
@@ -217,49 +241,6 @@ impl StagedTable {
             }
         }
         bytes
-    }
-}
-
-/// Part of a file before the rows.
-struct Head {
-    header: Header,
-    kinds: Vec<Kind>,
-    entries: Vec<Entry>,
-    key: Vec<usize>,
-}
-
-impl Head {
-    /// Reads the head of a file.
-    ///
-    /// # Errors
-    /// A description of what is invalid.
-    fn read(file: &[u8]) -> Result<Self, String> {
-        let Some((head, rest)) = file.split_at_checked(size_of::<Header>()) else {
-            return Err(format!("it has {} bytes, fewer than its header", file.len()));
-        };
-        let header: Header = bytemuck::pod_read_unaligned(head);
-        if header.magic != layout::MAGIC {
-            return Err("it does not begin with the mark of a staged table".to_owned());
-        }
-        if header.version != layout::VERSION {
-            let (theirs, ours) = (header.version, layout::VERSION);
-            return Err(format!("it has version {theirs}, this build has version {ours}"));
-        }
-        let cut = || "it is truncated in its head".to_owned();
-        let size = header.columns as usize * size_of::<Entry>();
-        let (entries, rest) = rest.split_at_checked(size).ok_or_else(cut)?;
-        let (key, _) = rest.split_at_checked(8 * header.keys as usize).ok_or_else(cut)?;
-        let entries = entries.chunks_exact(size_of::<Entry>());
-        let entries: Vec<Entry> = entries.map(bytemuck::pod_read_unaligned).collect();
-        let kinds = entries.iter().map(|entry| Kind::from_number(entry.kind));
-        let kinds: Vec<_> =
-            kinds.collect::<Option<_>>().ok_or("it has a column of an unknown type")?;
-        let places = key.chunks_exact(8).map(bytemuck::pod_read_unaligned::<u64>);
-        let key: Vec<_> = places.map(|place| place as usize).collect();
-        if key.iter().any(|&place| place >= kinds.len()) {
-            return Err("its key refers to a column that does not exist".to_owned());
-        }
-        Ok(Self { header, kinds, entries, key })
     }
 }
 

@@ -81,7 +81,7 @@ impl<'a> TableWriter<'a> {
             file.write_all(&vec![0; layout::rows_at(columns.len(), key.len())])?;
             Ok((file, tempfile::tempfile_in(folder(path))?))
         };
-        let (file, texts) = begin().map_err(|cause| unwritable(path, cause))?;
+        let (file, texts) = begin().map_err(DataError::unwritable(path))?;
         Ok(Self {
             path,
             key,
@@ -184,12 +184,12 @@ impl<'a> TableWriter<'a> {
         layout::update_entries(&mut self.columns, rows);
         self.rows += (rows.len() / layout::words(self.columns.len())) as u64;
         let written = self.file.write_all(bytemuck::cast_slice(rows));
-        written.map_err(|cause| unwritable(self.path, cause))
+        written.map_err(DataError::unwritable(self.path))
     }
 
     fn flush(&mut self) -> Result<(), DataError> {
         if self.pending.len() >= BUFFER {
-            self.write_texts().map_err(|cause| unwritable(self.path, cause))?;
+            self.write_texts().map_err(DataError::unwritable(self.path))?;
         }
         Ok(())
     }
@@ -210,10 +210,11 @@ impl<'a> TableWriter<'a> {
     /// their key.
     pub(super) fn finish(mut self) -> Result<DuplicateCount, DataError> {
         let path = self.path;
-        let mut header = self.append_texts().map_err(|cause| unwritable(path, cause))?;
+        let mut header = self.append_texts().map_err(DataError::unwritable(path))?;
         let Self { key, keep, mut columns, file, .. } = self;
-        let mut file = file.into_inner().map_err(|error| unwritable(path, error.into_error()))?;
-        write_head(&mut file, &header, &columns, key).map_err(|cause| unwritable(path, cause))?;
+        let mut file =
+            file.into_inner().map_err(|error| DataError::unwritable(path)(error.into_error()))?;
+        write_head(&mut file, &header, &columns, key).map_err(DataError::unwritable(path))?;
         let table = StagedTable::map(path, Paging::Sequential)?;
         if key.is_empty() || ascends(&table, key) {
             return Ok(DuplicateCount::default());
@@ -226,9 +227,9 @@ impl<'a> TableWriter<'a> {
             drop(table);
             duplicates.close_gaps(&file, key.len(), &mut columns)?;
             write_head(&mut file, &header, &columns, key)?;
-            Ok(duplicates.counts())
+            Ok(duplicates.counts)
         };
-        arrange().map_err(|cause| unwritable(path, cause))
+        arrange().map_err(DataError::unwritable(path))
     }
 
     /// Appends the texts to the rows.
@@ -291,8 +292,4 @@ pub(super) fn folder(path: &Path) -> &Path {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     }
-}
-
-fn unwritable(path: &Path, cause: io::Error) -> DataError {
-    DataError::Unwritable { path: path.to_owned(), cause }
 }

@@ -5,61 +5,16 @@ use std::fmt::Write;
 
 use super::quoted;
 use super::shape::Shape;
+use crate::sql::{Token, tokens};
 
 /// Number of operations of a phase with changes.
 const OPS: &str = "1_000";
 
 /// Words that are not names without quotes.
-const KEYWORDS: [&str; 48] = [
-    "all",
-    "and",
-    "as",
-    "asc",
-    "between",
-    "by",
-    "case",
-    "cast",
-    "check",
-    "collate",
-    "cross",
-    "default",
-    "desc",
-    "distinct",
-    "else",
-    "end",
-    "except",
-    "exists",
-    "from",
-    "full",
-    "group",
-    "having",
-    "in",
-    "index",
-    "inner",
-    "intersect",
-    "is",
-    "join",
-    "left",
-    "like",
-    "limit",
-    "natural",
-    "not",
-    "null",
-    "offset",
-    "on",
-    "or",
-    "order",
-    "outer",
-    "right",
-    "select",
-    "table",
-    "then",
-    "union",
-    "using",
-    "values",
-    "when",
-    "where",
-];
+const KEYWORDS: &str = "\
+    all and as asc between by case cast check collate cross default desc distinct else end except \
+    exists from full group having in index inner intersect is join left like limit natural not null \
+    offset on or order outer right select table then union using values when where";
 
 /// Writes a phase for each kind of statement, most frequent first, with those that change rows
 /// after those that read them. Returns the statements that gave no phase.
@@ -125,79 +80,6 @@ pub fn statements(log: &str) -> Vec<String> {
     all
 }
 
-/// A word, a sign, a number or a text of SQL.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Token {
-    text: String,
-    /// Whether a blank precedes it.
-    spaced: bool,
-}
-
-impl Token {
-    /// Returns a token that is equal for statements that differ only in constants.
-    fn kind(self) -> Self {
-        let is_constant = self.text.starts_with(['\'', '?', ':', '$', '@'])
-            || self.text.starts_with(|char: char| char.is_ascii_digit());
-        let text = if is_constant { "?".to_owned() } else { self.text.to_lowercase() };
-        Self { text, spaced: false }
-    }
-
-    /// Returns the name that it is, quoted or not.
-    fn name(&self) -> Option<&str> {
-        let text = &*self.text;
-        let within = |open: char, close| text.strip_prefix(open)?.strip_suffix(close);
-        let quoted = within('"', '"').or_else(|| within('`', '`')).or_else(|| within('[', ']'));
-        quoted.or_else(|| {
-            text.starts_with(|char: char| char.is_alphabetic() || char == '_').then_some(text)
-        })
-    }
-}
-
-/// Splits SQL into tokens, without comments.
-fn tokens(sql: &str) -> Vec<Token> {
-    let (mut all, mut rest, mut spaced) = (Vec::new(), sql, false);
-    while let Some(first) = rest.chars().next() {
-        let ends = |mark: char, from: usize| {
-            rest[from..].find(mark).map_or(rest.len(), |at| from + at + mark.len_utf8())
-        };
-        let length = match first {
-            _ if first.is_whitespace() => {
-                (spaced, rest) = (true, rest.trim_start());
-                continue;
-            }
-            '-' if rest.starts_with("--") => {
-                (spaced, rest) = (true, &rest[ends('\n', 2)..]);
-                continue;
-            }
-            '/' if rest.starts_with("/*") => {
-                let end = rest.find("*/").map_or(rest.len(), |at| at + 2);
-                (spaced, rest) = (true, &rest[end..]);
-                continue;
-            }
-            '\'' | '"' | '`' => {
-                let mut end = ends(first, 1);
-                // A quote within is doubled.
-                while rest[end..].starts_with(first) {
-                    end = ends(first, end + 1);
-                }
-                end
-            }
-            '[' => ends(']', 1),
-            _ if first.is_alphanumeric() || "_?:$@".contains(first) => {
-                let is_part = |char: char| char.is_alphanumeric() || "_.".contains(char);
-                let is_word = first.is_alphabetic() || first == '_';
-                let part = |char: char| is_part(char) && !(is_word && char == '.');
-                let after = first.len_utf8();
-                rest[after..].find(|char| !part(char)).map_or(rest.len(), |at| after + at)
-            }
-            _ => first.len_utf8(),
-        };
-        all.push(Token { text: rest[..length].to_owned(), spaced });
-        (spaced, rest) = (false, &rest[length..]);
-    }
-    all
-}
-
 /// Returns a statement with the names of tables and columns in the file.
 fn renamed(tokens: &[Token], shapes: &[Shape<'_>]) -> String {
     let pairs = || {
@@ -219,7 +101,7 @@ fn renamed(tokens: &[Token], shapes: &[Shape<'_>]) -> String {
         });
         // A keyword is a name only in quotes.
         let is_word = token.name() == Some(&*token.text);
-        let is_keyword = KEYWORDS.iter().any(|word| token.text.eq_ignore_ascii_case(word));
+        let is_keyword = KEYWORDS.split(' ').any(|word| token.text.eq_ignore_ascii_case(word));
         sql.push_str(other.filter(|_| !(is_word && is_keyword)).unwrap_or(&token.text));
     }
     sql

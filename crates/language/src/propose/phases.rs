@@ -4,31 +4,21 @@ use std::fmt::Write;
 
 use super::shape::{Shape, Time};
 use super::{list, quoted};
+use crate::time;
 
-/// Usual lengths of time and their seconds.
-const LENGTHS: [(&str, f64); 16] = [
-    ("1s", 1.0),
-    ("10s", 10.0),
-    ("1m", 60.0),
-    ("5m", 300.0),
-    ("15m", 900.0),
-    ("1h", 3_600.0),
-    ("6h", 21_600.0),
-    ("12h", 43_200.0),
-    ("1d", 86_400.0),
-    ("3d", 259_200.0),
-    ("7d", 604_800.0),
-    ("14d", 1_209_600.0),
-    ("30d", 2_592_000.0),
-    ("90d", 7_776_000.0),
-    ("365d", 31_536_000.0),
-    ("3650d", 315_360_000.0),
+/// Usual lengths of time.
+const LENGTHS: [&str; 16] = [
+    "1s", "10s", "1m", "5m", "15m", "1h", "6h", "12h", "1d", "3d", "7d", "14d", "30d", "90d",
+    "365d", "3650d",
 ];
 
-/// Returns the longest of them within `seconds`.
-fn within(seconds: f64) -> &'static str {
-    let fits = |(_, length): &&(&str, f64)| *length <= seconds;
-    LENGTHS.iter().rev().find(fits).map_or(LENGTHS[0].0, |(name, _)| name)
+/// Returns the longest of them within `most` seconds.
+fn within(most: f64) -> &'static str {
+    LENGTHS.into_iter().rev().find(|length| seconds(length) <= most).unwrap_or(LENGTHS[0])
+}
+
+fn seconds(length: &str) -> f64 {
+    time::duration(length).map_or(0.0, |nanoseconds| nanoseconds as f64 / 1e9)
 }
 
 /// Number of rows of a window in a chart.
@@ -93,10 +83,8 @@ impl<'a> Phases<'a> {
             parts.push(("get", "20/s".to_owned()));
         }
         if self.live {
-            let parts: Vec<_> = parts
-                .iter()
-                .map(|(name, rate)| format!("{}{name} = \"{rate}\"", self.prefix))
-                .collect();
+            let part = |(name, rate): (&str, String)| format!("{}{name} = \"{rate}\"", self.prefix);
+            let parts: Vec<String> = parts.into_iter().map(part).collect();
             let mix = format!("mix = {{ {} }}\nfor = \"{MIX}s\"", parts.join(", "));
             self.put("live", "All at once, rows as often as theirs came.", &mix);
         }
@@ -158,17 +146,11 @@ impl<'a> Phases<'a> {
         let distinct = shape.by.map_or(1, |by| shape.table.columns[by].distinct);
         let rows = shape.table.rows as f64 / distinct as f64;
         let last = within(time.seconds * WINDOW / rows);
-        let (of, comment) = match shape.by {
-            Some(by) => {
-                let name = shape.column(by);
-                (
-                    format!("of = {}\n", quoted(name)),
-                    format!("The last rows of one {name}, as a chart shows."),
-                )
-            }
-            None => (String::new(), "The last rows, as a chart shows.".to_owned()),
-        };
+        let by = shape.by.map(|by| shape.column(by));
+        let of = by.map_or_else(String::new, |by| format!("of = {}\n", quoted(by)));
+        let of_one = by.map_or_else(String::new, |by| format!(" of one {by}"));
         let keys = format!("do = \"range\"\nlast = \"{last}\"\n{of}{}", self.time);
+        let comment = format!("The last rows{of_one}, as a chart shows.");
         self.phase("window", &comment, keys.trim_end());
         Some(("window", "20/s".to_owned()))
     }
@@ -193,8 +175,7 @@ impl<'a> Phases<'a> {
         }
         let Some(time) = shape.time else { return by.map(|_| ("top", "1/s".to_owned())) };
         let length = within(time.seconds / 4.0);
-        let seconds = LENGTHS.iter().find(|(name, _)| *name == length).map_or(0.0, |found| found.1);
-        let (name, bucket) = match seconds {
+        let (name, bucket) = match seconds(length) {
             ..=3_600.0 => ("minutes", "minute"),
             ..=604_800.0 => ("hours", "hour"),
             ..=31_536_000.0 => ("days", "day"),

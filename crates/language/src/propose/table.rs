@@ -24,8 +24,7 @@ pub fn write(text: &mut String, shape: &Shape<'_>) {
             "# Unique but for {}, first {first} and {second}: the last of each is kept.",
             rows_text(nearly.rows)
         );
-        lines.push((why, String::new()));
-        lines.push(("keep = \"last\"".to_owned(), String::new()));
+        lines.extend([why, "keep = \"last\"".to_owned()].map(plain));
     }
     match &shape.key {
         Some(key) => {
@@ -43,8 +42,7 @@ pub fn write(text: &mut String, shape: &Shape<'_>) {
                  row.\n# If rows have a key, write it here and take the column '{}' out.",
                 shape.number,
             );
-            lines.push((why, String::new()));
-            lines.push((format!("key = {}", list([&*shape.number])), String::new()));
+            lines.extend([why, format!("key = {}", list([&*shape.number]))].map(plain));
         }
     }
     let own = table.schema.as_ref().map(|(_, indexes)| &**indexes).unwrap_or_default();
@@ -72,40 +70,44 @@ pub fn write(text: &mut String, shape: &Shape<'_>) {
 /// Returns where the rows come from, and how they are read.
 fn source(table: &Inferred) -> Vec<(String, String)> {
     let from = &table.from;
-    let texts = |texts: &[String]| match texts {
-        [one] => quoted(one),
-        several => list(several.iter().map(String::as_str)),
+    let file = match &from.files[..] {
+        [] => None,
+        [one] => Some(quoted(one)),
+        several => Some(texts(several)),
     };
-    let what = format!("{}, {}", table.format, rows_text(table.rows));
-    let mut lines = Vec::new();
-    if !from.files.is_empty() {
-        lines.push((format!("file = {}", texts(&from.files)), what.clone()));
-    }
-    if let Some(query) = &from.query {
-        let is_first = lines.is_empty();
-        lines.push((
-            format!("query = {}", quoted(query)),
-            if is_first { what } else { String::new() },
-        ));
-    }
-    if !from.read.is_empty() {
-        let options = from.read.iter().map(|(name, value)| format!("{name} = {}", option(value)));
-        let options = options.collect::<Vec<_>>().join(", ");
-        lines.push((format!("read = {{ {options} }}"), String::new()));
+    let options = from.read.iter().map(|(name, value)| format!("{name} = {}", option(value)));
+    let options = options.collect::<Vec<_>>().join(", ");
+    let lines = [
+        file.map(|file| format!("file = {file}")),
+        from.query.as_deref().map(|query| format!("query = {}", quoted(query))),
+        (!from.read.is_empty()).then(|| format!("read = {{ {options} }}")),
+    ];
+    let mut lines: Vec<_> = lines.into_iter().flatten().map(plain).collect();
+    // The first line is the files or the query.
+    if let Some((_, comment)) = lines.first_mut() {
+        *comment = format!("{}, {}", table.format, rows_text(table.rows));
     }
     if !from.absent.is_empty() {
-        let words = list(from.absent.iter().map(String::as_str));
-        lines.push((format!("absent = {words}"), "they stand for no value".to_owned()));
+        let words = format!("absent = {}", texts(&from.absent));
+        lines.push((words, "they stand for no value".to_owned()));
     }
-    if let Some(zone) = &from.zone {
-        lines.push((format!("zone = {}", quoted(zone)), String::new()));
-    }
+    lines.extend(from.zone.as_deref().map(|zone| plain(format!("zone = {}", quoted(zone)))));
     lines.extend(table.dropped.iter().map(|(reason, rows)| {
         let verb = if *rows == 1 { "does" } else { "do" };
-        (format!("# {} more {verb} not fit: {reason}", rows_text(*rows)), String::new())
+        plain(format!("# {} more {verb} not fit: {reason}", rows_text(*rows)))
     }));
-    lines.extend(table.notes.iter().map(|note| (format!("# {}", one_line(note)), String::new())));
+    lines.extend(table.notes.iter().map(|note| plain(format!("# {}", one_line(note)))));
     lines
+}
+
+/// Returns a line without a comment.
+fn plain(line: String) -> (String, String) {
+    (line, String::new())
+}
+
+/// Formats a list of texts.
+fn texts(texts: &[String]) -> String {
+    list(texts.iter().map(String::as_str))
 }
 
 fn rows_text(rows: u64) -> String {
@@ -158,24 +160,18 @@ fn aligned(text: &mut String, lines: &[(String, String)]) {
 fn typed(name: &str, column: &InferredColumn) -> String {
     let of = quoted(&format!("{}{}", column.of, if column.nullable { "?" } else { "" }));
     let unit = match column.of {
-        ColumnType::Timestamp(unit) => format!(", unit = {}", quoted(unit.name())),
-        _ => String::new(),
+        ColumnType::Timestamp(unit) => Some(quoted(unit.name())),
+        _ => None,
     };
-    let from = match &column.from {
-        Some(from) if !from.names.is_empty() => {
-            format!(", from = {}", list(from.names.iter().map(String::as_str)))
-        }
-        _ if name == column.name => String::new(),
-        _ => format!(", from = {}", quoted(&column.name)),
+    let field = column.from.clone().unwrap_or_default();
+    let from = match &field.names[..] {
+        [] => (name != column.name).then(|| quoted(&column.name)),
+        names => Some(texts(names)),
     };
-    let format = column.from.as_ref().and_then(|from| from.format.as_ref());
-    let format = format.map_or_else(String::new, |format| format!(", format = {}", quoted(format)));
-    let absent = column.from.as_ref().and_then(|from| from.absent.as_ref());
-    let absent = absent.map_or_else(String::new, |words| {
-        format!(", absent = {}", list(words.iter().map(String::as_str)))
-    });
-    match unit.is_empty() && from.is_empty() && absent.is_empty() {
-        true => of,
-        false => format!("{{ type = {of}{unit}{from}{format}{absent} }}"),
-    }
+    let format = field.format.as_deref().map(quoted);
+    let absent = field.absent.as_deref().map(texts);
+    let keys = [("unit", unit), ("from", from), ("format", format), ("absent", absent)];
+    let keys = keys.into_iter().filter_map(|(key, value)| Some(format!(", {key} = {}", value?)));
+    let keys: String = keys.collect();
+    if keys.is_empty() { of } else { format!("{{ type = {of}{keys} }}") }
 }

@@ -1,6 +1,6 @@
 //! Cells as values of columns.
 
-use embermark_model::table::Field;
+use embermark_model::table::{Field, Literal};
 
 use super::*;
 

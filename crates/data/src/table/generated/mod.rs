@@ -13,12 +13,6 @@ use crate::DataError;
 use crate::draw::{Draw, HitSampler};
 use crate::zipf::{Zipf, fnv1a};
 
-/// Generates the rows of a table in order, from the first.
-#[derive(Debug)]
-pub(super) struct RowGenerator<'a> {
-    columns: Vec<ColumnGenerator<'a>>,
-}
-
 /// Generates the values of a column.
 #[derive(Debug)]
 pub(super) struct ColumnGenerator<'a> {
@@ -35,76 +29,44 @@ pub(super) struct ColumnGenerator<'a> {
 /// Source of a column's values: [`MakeKind`] with what is computed once.
 #[derive(Debug)]
 enum Source<'a> {
-    Sequence {
-        from: i64,
-        step: i64,
-        repeat: u64,
-    },
-    Cycle {
-        from: i64,
-        distinct: u64,
-    },
-    /// A count of 0 means 2^64.
-    Ints {
-        from: i64,
-        count: u64,
-    },
-    Floats {
-        from: f64,
-        to: f64,
-    },
-    Random {
-        from: u64,
-        to: u64,
-    },
+    Sequence { from: i64, step: i64, repeat: u64 },
+    Cycle { from: i64, distinct: u64 },
+    // A count of 0 means 2^64.
+    Ints { from: i64, count: u64 },
+    Floats { from: f64, to: f64 },
+    Random { from: u64, to: u64 },
     Words(Zipf),
-    Hashed {
-        prefix: &'a str,
-    },
+    // The prefix.
+    Hashed(&'a str),
     Uuid,
-    Walk {
-        walk: Walk,
-        whole: bool,
-    },
-    /// Values, and the cumulative sums of the weights.
-    Choice {
-        values: &'a [OwnedValue],
-        cumulative: Vec<f64>,
-    },
-    /// The generator of the key in another table.
-    Reference {
-        of: Box<ColumnGenerator<'a>>,
-        rows: Zipf,
-    },
+    // The walk, and whether its values are whole numbers.
+    Walk(Walk, bool),
+    // Values, and the cumulative sums of the weights.
+    Choice(&'a [OwnedValue], Vec<f64>),
+    // The generator of the key in another table, and the choice of its rows.
+    Reference(Box<ColumnGenerator<'a>>, Zipf),
 }
 
-impl<'a> RowGenerator<'a> {
-    /// Makes the generator of a table's rows.
-    ///
-    /// # Errors
-    /// [`DataError::Unmakeable`] if a column has no `make`, or its type cannot hold the values.
-    pub(super) fn new(
-        tables: &'a [Table],
-        table: usize,
-        rows: u64,
-        seed: u64,
-    ) -> Result<Self, DataError> {
-        let table = &tables[table];
-        let columns = table.columns.iter().map(|column| {
-            ColumnGenerator::new(tables, table, column, rows, seed).map_err(|why| {
-                DataError::Unmakeable {
-                    table: table.name.clone(),
-                    column: column.name.clone(),
-                    why,
-                }
-            })
-        });
-        Ok(Self { columns: columns.collect::<Result<_, _>>()? })
-    }
-
-    pub(super) fn columns(&mut self) -> &mut [ColumnGenerator<'a>] {
-        &mut self.columns
-    }
+/// Makes the generators of a table's columns.
+///
+/// # Errors
+/// [`DataError::Unmakeable`] if a column has no `make`, or its type cannot hold the values.
+pub(super) fn generators<'a>(
+    tables: &'a [Table],
+    table: usize,
+    rows: u64,
+    seed: u64,
+) -> Result<Vec<ColumnGenerator<'a>>, DataError> {
+    let table = &tables[table];
+    let generator = |column: &'a Column| {
+        let unmakeable = |why| DataError::Unmakeable {
+            table: table.name.clone(),
+            column: column.name.clone(),
+            why,
+        };
+        ColumnGenerator::new(tables, table, column, rows, seed).map_err(unmakeable)
+    };
+    table.columns.iter().map(generator).collect()
 }
 
 impl<'a> ColumnGenerator<'a> {
@@ -169,7 +131,7 @@ impl<'a> ColumnGenerator<'a> {
                 text::word(words.draw(&mut draw()), &mut self.text);
                 return text_value(&self.text, self.bytes, absent);
             }
-            Source::Hashed { prefix } => {
+            Source::Hashed(prefix) => {
                 text::hashed(prefix, row, &mut self.text);
                 return text_value(&self.text, self.bytes, absent);
             }
@@ -177,11 +139,11 @@ impl<'a> ColumnGenerator<'a> {
                 text::uuid(&mut draw(), &mut self.text);
                 return text_value(&self.text, self.bytes, absent);
             }
-            Source::Walk { ref mut walk, whole } => match (walk.next(&mut draw()), whole) {
+            Source::Walk(ref mut walk, whole) => match (walk.next(&mut draw()), whole) {
                 (at, true) => Value::Int(at.round() as i64),
                 (at, false) => Value::Float(at),
             },
-            Source::Choice { values, ref cumulative } => {
+            Source::Choice(values, ref cumulative) => {
                 let all = cumulative.last().copied().unwrap_or(0.0);
                 let at = draw().unit() * all;
                 let chosen = cumulative
@@ -189,7 +151,7 @@ impl<'a> ColumnGenerator<'a> {
                     .min(values.len() - 1);
                 values[chosen].as_value()
             }
-            Source::Reference { ref mut of, ref rows } => of.value(rows.draw(&mut draw())),
+            Source::Reference(ref mut of, ref rows) => of.value(rows.draw(&mut draw())),
         };
         if absent { Value::Null } else { value }
     }
@@ -212,26 +174,23 @@ fn source<'a>(
 ) -> Result<Source<'a>, &'static str> {
     let integer = !matches!(of, ColumnType::Float | ColumnType::Text | ColumnType::Bytes);
     let text = matches!(of, ColumnType::Text | ColumnType::Bytes);
+    let (fits, why) = match kind {
+        MakeKind::Sequence { .. } | MakeKind::Cycle { .. } | MakeKind::RandomInt { .. } => {
+            (integer, "its 'make' gives integers, which its type is not")
+        }
+        MakeKind::RandomFloat { .. } => (
+            of == ColumnType::Float,
+            "its 'make' gives numbers with a fraction, which its type is not",
+        ),
+        MakeKind::Walk { .. } => (!text, "its 'make' gives numbers, which its type is not"),
+        MakeKind::Choice { values, .. } => (!values.is_empty(), "there is nothing to choose from"),
+        MakeKind::Reference { .. } => (true, ""),
+        _ => (text, "its 'make' gives texts, which its type is not"),
+    };
+    if !fits {
+        return Err(why);
+    }
     Ok(match kind {
-        MakeKind::Sequence { .. } | MakeKind::Cycle { .. } | MakeKind::RandomInt { .. }
-            if !integer =>
-        {
-            return Err("its 'make' gives integers, which its type is not");
-        }
-        MakeKind::RandomFloat { .. } if of != ColumnType::Float => {
-            return Err("its 'make' gives numbers with a fraction, which its type is not");
-        }
-        MakeKind::Random { .. }
-        | MakeKind::Words { .. }
-        | MakeKind::Hashed { .. }
-        | MakeKind::Uuid
-            if !text =>
-        {
-            return Err("its 'make' gives texts, which its type is not");
-        }
-        MakeKind::Walk { .. } if text => {
-            return Err("its 'make' gives numbers, which its type is not");
-        }
         &MakeKind::Sequence { from, step, repeat } => {
             Source::Sequence { from, step, repeat: repeat.max(1) }
         }
@@ -242,21 +201,18 @@ fn source<'a>(
         &MakeKind::RandomFloat { from, to } => Source::Floats { from, to },
         &MakeKind::Random { from, to } => Source::Random { from, to: to.max(from) },
         &MakeKind::Words { distinct, skew } => Source::Words(Zipf::new(distinct, skew)),
-        MakeKind::Hashed { prefix } => Source::Hashed { prefix },
+        MakeKind::Hashed { prefix } => Source::Hashed(prefix),
         MakeKind::Uuid => Source::Uuid,
         &MakeKind::Walk { from, step, lowest, highest } => {
-            Source::Walk { walk: Walk::new(from, step, lowest, highest), whole: integer }
+            Source::Walk(Walk::new(from, step, lowest, highest), integer)
         }
         MakeKind::Choice { values, weights } => {
-            if values.is_empty() {
-                return Err("there is nothing to choose from");
-            }
             let weight = |at: usize| weights.get(at).copied().unwrap_or(1.0);
             let sums = (0..values.len()).scan(0.0, |sum, at| {
                 *sum += weight(at);
                 Some(*sum)
             });
-            Source::Choice { values, cumulative: sums.collect() }
+            Source::Choice(values, sums.collect())
         }
         &MakeKind::Reference { table, skew } => {
             let table = tables.get(table).ok_or("it refers to an unknown table")?;
@@ -276,7 +232,7 @@ fn source<'a>(
                 _ => {}
             }
             let generator = ColumnGenerator::new(tables, table, column, *rows, seed)?;
-            Source::Reference { of: Box::new(generator), rows: Zipf::new(*rows, skew) }
+            Source::Reference(Box::new(generator), Zipf::new(*rows, skew))
         }
     })
 }

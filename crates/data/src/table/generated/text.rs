@@ -1,6 +1,8 @@
 //! Generates texts.
 
-use crate::draw::Draw;
+use std::io::Write;
+
+use crate::draw::{Draw, finalized};
 
 /// Fills `to` with random bytes, or with random characters of printable ASCII from blank to tilde,
 /// equally likely to within a thousandth. The length is from `least` to `most`.
@@ -40,45 +42,21 @@ pub(super) fn word(k: u64, to: &mut Vec<u8>) {
 
 /// Writes a random UUID of version 4 (RFC 9562) to `to`, in its usual 36 characters.
 pub(super) fn uuid(draw: &mut Draw, to: &mut Vec<u8>) {
-    const VERSION_4: u128 = 0x4 << 76;
-    const VARIANT: u128 = 0b10 << 62;
-    const FIXED: u128 = (0xf << 76) | (0b11 << 62);
-    let random = (u128::from(draw.bits()) << 64) | u128::from(draw.bits());
-    let bits = (random & !FIXED) | VERSION_4 | VARIANT;
+    // The version and the variant have fixed bits.
+    let high = (draw.bits() & !0xf000) | 0x4000;
+    let low = (draw.bits() & !(0b11_u64 << 62)) | (0b10_u64 << 62);
+    let (a, b, c, d) = (high >> 32, high >> 16 & 0xffff, high & 0xffff, low >> 48);
     to.clear();
-    for digit in 0..32 {
-        if matches!(digit, 8 | 12 | 16 | 20) {
-            to.push(b'-');
-        }
-        let nibble = (bits >> (124 - 4 * digit)) as usize & 0xf;
-        to.push(b"0123456789abcdef"[nibble]);
-    }
+    // Writing to a vector does not fail.
+    let _ = write!(to, "{a:08x}-{b:04x}-{c:04x}-{d:04x}-{:012x}", low & 0xffff_ffff_ffff);
 }
 
 /// Writes the prefix and a row's number scrambled to `to`, in decimal digits.
 pub(super) fn hashed(prefix: &str, row: u64, to: &mut Vec<u8>) {
     to.clear();
     to.extend_from_slice(prefix.as_bytes());
-    let mut digits = [0; 20];
-    let (mut left, mut at) = (scrambled(row), digits.len());
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (left % 10) as u8;
-        left /= 10;
-        if left == 0 {
-            break;
-        }
-    }
-    to.extend_from_slice(&digits[at..]);
-}
-
-/// Returns a different number for each number of 64 bits: the finalizer of SplitMix64 (G. Steele,
-/// D. Lea, C. Flood, Fast Splittable Pseudorandom Number Generators, 2014), each of whose steps is
-/// invertible.
-const fn scrambled(number: u64) -> u64 {
-    let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
+    // Writing to a vector does not fail.
+    let _ = write!(to, "{}", finalized(row));
 }
 
 #[cfg(test)]

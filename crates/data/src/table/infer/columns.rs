@@ -24,24 +24,20 @@ pub(super) fn dialect_notes(source: &Source, from: &mut RowsFile) -> Vec<String>
         }
     };
     let text = |text: &str| Literal::Text(text.to_owned());
-    if dialect.delimiter != "," {
-        give("delim", text(&dialect.delimiter));
-    }
-    if dialect.quote != "\"" {
-        give("quote", text(&dialect.quote));
-    }
-    if dialect.escape != dialect.quote {
-        give("escape", text(&dialect.escape));
-    }
-    if let Some(encoding) = &dialect.encoding {
-        give("encoding", text(encoding));
+    for (name, value) in [
+        ("delim", (dialect.delimiter != ",").then(|| text(&dialect.delimiter))),
+        ("quote", (dialect.quote != "\"").then(|| text(&dialect.quote))),
+        ("escape", (dialect.escape != dialect.quote).then(|| text(&dialect.escape))),
+        ("encoding", dialect.encoding.as_deref().map(text)),
+        ("strict_mode", (!dialect.strict).then_some(Literal::Bool(false))),
+        ("comment", dialect.comments.then(|| text("#"))),
+    ] {
+        value.into_iter().for_each(|value| give(name, value));
     }
     if !dialect.strict {
-        give("strict_mode", Literal::Bool(false));
         notes.push("lines end in more than one way".to_owned());
     }
     if dialect.comments {
-        give("comment", text("#"));
         notes.push("lines that begin with '#' are skipped".to_owned());
     }
     if dialect.header && !dialect.header_differs {
@@ -94,7 +90,7 @@ pub(super) fn columns(
         } else if of == ColumnType::Text && guess.seen > 0 {
             format = formats::find(source, place, guess)?;
             if format.is_some() {
-                found[place].absent = guess.absent_among_times();
+                found[place].absent = guess.absent_words(false).0;
             }
         } else if matches!(of, ColumnType::Int { .. })
             && names::is_day(&field.name)

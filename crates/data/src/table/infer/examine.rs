@@ -22,7 +22,6 @@ pub(super) fn examine(
     format: String,
     mut notes: Vec<String>,
 ) -> Result<Inferred, DataError> {
-    let unwritable = |cause| DataError::Unwritable { path: std::env::temp_dir(), cause };
     let to = folder.join("rows");
     let staged = stage(std::slice::from_ref(&table), 0, base, None, 0, 1.0, &to)?;
     notes.extend(keep_needed_words(&mut table.columns, &staged.kept));
@@ -33,7 +32,8 @@ pub(super) fn examine(
     let mut columns: Vec<InferredColumn> =
         table.columns.iter().enumerate().map(|(at, column)| column_of(&rows, at, column)).collect();
     let time = keys::time(&columns);
-    let (keys, near) = keys::find(&rows, &columns, time, folder).map_err(unwritable)?;
+    let found = keys::find(&rows, &columns, time, folder);
+    let (keys, near) = found.map_err(DataError::unwritable(&std::env::temp_dir()))?;
     for &key in keys.iter().filter_map(|key| <&[usize; 1]>::try_from(&key[..]).ok()).flatten() {
         (columns[key].distinct, columns[key].exact) = (staged.rows, true);
     }

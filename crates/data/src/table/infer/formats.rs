@@ -8,83 +8,24 @@ use crate::DataError;
 use crate::table::select::parsed_time;
 use crate::table::source::Source;
 
-/// Dates. The month comes before the day only if both are numbers and nothing else is possible.
-const DAYS: [&str; 31] = [
-    "%Y-%m-%d",
-    "%d.%m.%Y",
-    "%d/%m/%Y",
-    "%m/%d/%Y",
-    "%Y/%m/%d",
-    "%d-%m-%Y",
-    "%m-%d-%Y",
-    "%Y.%m.%d",
-    "%d.%m.%y",
-    "%d/%m/%y",
-    "%m/%d/%y",
-    "%y-%m-%d",
-    "%d-%m-%y",
-    "%m-%d-%y",
-    "%y/%m/%d",
-    "%y.%m.%d",
-    "%d %b %y",
-    "%d-%b-%Y",
-    "%d %b %Y",
-    "%d-%b-%y",
-    "%b %d %Y",
-    "%b %d, %Y",
-    "%B %d, %Y",
-    "%d %B %Y",
-    "%Y-%b-%d",
-    "%d/%b/%Y",
-    "%Y%m%d",
-    "%Y-%j",
-    "%G-W%V-%u",
-    "%A, %d. %B %Y",
-    "%d. %B %Y",
-];
-/// Formats of a time of day that follows a date.
-const HOURS: [&str; 20] = [
-    "",
-    " %H:%M:%S",
-    " %H:%M",
-    " %H:%M:%S.%f",
-    " %I:%M:%S %p",
-    " %I:%M %p",
-    " %I:%M:%S.%f %p",
-    "T%H:%M:%S",
-    "T%H:%M",
-    "T%H:%M:%S.%f",
-    "T%H:%M:%SZ",
-    ", %H:%M:%S",
-    ", %H:%M",
-    " %H:%M:%S %z",
-    " %H:%M:%S %Z",
-    " %H.%M.%S",
-    "_%H-%M-%S",
-    ":%H:%M:%S",
-    " %H:%M Uhr",
-    " %H:%M:%S Uhr",
-];
+/// Dates, with bars between. The month comes before the day only if both are numbers and nothing
+/// else is possible.
+const DAYS: &str = "\
+    %Y-%m-%d|%d.%m.%Y|%d/%m/%Y|%m/%d/%Y|%Y/%m/%d|%d-%m-%Y|%m-%d-%Y|%Y.%m.%d|%d.%m.%y|%d/%m/%y\
+    |%m/%d/%y|%y-%m-%d|%d-%m-%y|%m-%d-%y|%y/%m/%d|%y.%m.%d|%d %b %y|%d-%b-%Y|%d %b %Y|%d-%b-%y\
+    |%b %d %Y|%b %d, %Y|%B %d, %Y|%d %B %Y|%Y-%b-%d|%d/%b/%Y|%Y%m%d|%Y-%j|%G-W%V-%u|%A, %d. %B %Y\
+    |%d. %B %Y";
+/// Formats of a time of day that follows a date. The first is none.
+const HOURS: &str = "\
+    | %H:%M:%S| %H:%M| %H:%M:%S.%f| %I:%M:%S %p| %I:%M %p| %I:%M:%S.%f %p|T%H:%M:%S|T%H:%M\
+    |T%H:%M:%S.%f|T%H:%M:%SZ|, %H:%M:%S|, %H:%M| %H:%M:%S %z| %H:%M:%S %Z| %H.%M.%S|_%H-%M-%S\
+    |:%H:%M:%S| %H:%M Uhr| %H:%M:%S Uhr";
 /// Further formats: months, and times with a fixed order of parts.
-const WHOLE: [&str; 17] = [
-    "%Y-%m",
-    "%Y/%m",
-    "%m/%Y",
-    "%b %Y",
-    "%B %Y",
-    "%Y%m%dT%H%M%SZ",
-    "%Y%m%dT%H%M%S",
-    "%Y%m%d%H%M%S",
-    "%Y%m%d %H%M%S",
-    "%a, %d %b %Y %H:%M:%S GMT",
-    "%a, %d %b %Y %H:%M:%S %z",
-    "%a %b %d %H:%M:%S %Y",
-    "%a %b %d %Y %H:%M:%S GMT%z",
-    "%d/%b/%Y:%H:%M:%S %z",
-    "%Y-%m-%d %H:%M:%S,%g",
-    "%d.%m.%Y %H:%M:%S,%g",
-    "%A, %B %d, %Y",
-];
+const WHOLE: &str = "\
+    %Y-%m|%Y/%m|%m/%Y|%b %Y|%B %Y|%Y%m%dT%H%M%SZ|%Y%m%dT%H%M%S|%Y%m%d%H%M%S|%Y%m%d %H%M%S\
+    |%a, %d %b %Y %H:%M:%S GMT|%a, %d %b %Y %H:%M:%S %z|%a %b %d %H:%M:%S %Y\
+    |%a %b %d %Y %H:%M:%S GMT%z|%d/%b/%Y:%H:%M:%S %z|%Y-%m-%d %H:%M:%S,%g|%d.%m.%Y %H:%M:%S,%g\
+    |%A, %B %d, %Y";
 /// Formats of a time of day in its own field.
 const CLOCKS: [&str; 5] = ["%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p", "%H:%M:%S.%f"];
 /// Formats of a time of day without separators, and their numbers of digits.
@@ -132,8 +73,8 @@ pub(super) fn find(
     field: usize,
     guess: &Guess,
 ) -> Result<Option<Format>, DataError> {
-    let days = DAYS.iter().flat_map(|day| HOURS.iter().map(move |hours| format!("{day}{hours}")));
-    let all = WHOLE.iter().map(|format| (*format).to_owned()).chain(days);
+    let hours = |day: &'static str| HOURS.split('|').map(move |hours| format!("{day}{hours}"));
+    let all = WHOLE.split('|').map(str::to_owned).chain(DAYS.split('|').flat_map(hours));
     let is_time = names::is_day(&source.fields()[field].name);
     let all = all.filter(|format| is_time || !may_be_versions(format, guess));
     matching(source, field, guess, &all.collect::<Vec<_>>())
@@ -191,10 +132,9 @@ pub(super) fn packed(
     let is_within = |(_, first, last): &&(&str, i64, i64)| least >= *first && greatest <= *last;
     let Some((format, first, _)) = PACKED.iter().find(is_within) else { return Ok(None) };
     let counts = source.count(field, |text| {
-        let text = format!("trim({text})");
         let digits = first.to_string().len();
         let numbers = format!("regexp_full_match({text}, '[0-9]{{{digits}}}')");
-        format!("count({}), count(*) FILTER ({numbers})", parsed_time(&text, format))
+        format!("count({}), count(*) FILTER ({numbers})", parsed_time(text, format))
     })?;
     let is_all = counts.len() == 2 && counts[0] == counts[1];
     Ok(is_all.then(|| Format { text: (*format).to_owned(), is_doubtful: false }))
@@ -202,9 +142,8 @@ pub(super) fn packed(
 
 /// Counts the times 24:00 in a field of times of day, which no format reads.
 pub(super) fn count_midnights(source: &Source, field: usize) -> Result<u64, DataError> {
-    let counts =
-        source.count(field, |text| format!("count(*) FILTER (trim({text}) LIKE '24:00%')"))?;
-    Ok(counts.first().and_then(|count| count.parse().ok()).unwrap_or(0))
+    let counts = source.count(field, |text| format!("count(*) FILTER ({text} LIKE '24:00%')"))?;
+    Ok(counts.first().copied().flatten().unwrap_or(0))
 }
 
 fn matching(
@@ -249,10 +188,9 @@ fn matching(
     if fit.len() == 1 {
         return Ok(Some(Format { text: first.clone(), is_doubtful: false }));
     }
-    let counts = source.count(field, |text| counted(&fit, &format!("trim({text})")))?;
-    let counts: Vec<u64> = counts.iter().map(|count| count.parse().unwrap_or(0)).collect();
-    let most = counts.iter().max().copied().unwrap_or(0);
-    let best = fit.iter().zip(&counts).filter(|(_, count)| **count == most);
+    let counts = source.count(field, |text| counted(&fit, text))?;
+    let most = counts.iter().max();
+    let best = fit.iter().zip(&counts).filter(|(_, count)| Some(*count) == most);
     let best: Vec<&String> = best.map(|(format, _)| format).collect();
     // `%b` and `%B` are one part: May is both.
     let first_part = |format: &str| format[..2].to_ascii_lowercase();
@@ -264,15 +202,14 @@ fn matching(
     let is_usual = |format: &&String| format.contains("%p") && format.starts_with("%m");
     let usual = best.iter().position(is_usual).unwrap_or(0);
     let spans = source.count(field, |text| {
-        let text = format!("trim({text})");
         let span = |format: &&String| {
-            let time = parsed_time(&text, format);
+            let time = parsed_time(text, format);
             format!("datediff('second', min({time}), max({time}))")
         };
         best.iter().map(span).collect::<Vec<_>>().join(", ")
     })?;
     // Files are of a few days or years. An order that spreads them over many more is not theirs.
-    let spans: Vec<u64> = spans.iter().map(|span| span.parse().unwrap_or(u64::MAX)).collect();
+    let spans: Vec<u64> = spans.iter().map(|span| span.unwrap_or(u64::MAX)).collect();
     let shortest = (0..best.len()).min_by_key(|at| spans[*at]).unwrap_or(usual);
     let chosen = if spans[shortest] < spans[usual] / 2 { shortest } else { usual };
     Ok(Some(Format { text: best[chosen].clone(), is_doubtful }))

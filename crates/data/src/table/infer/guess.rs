@@ -50,7 +50,7 @@ pub(super) struct Guess {
     commas: u64,
     groups: u64,
     /// Numbers with a comma before the fraction and points between groups of digits.
-    points: u64,
+    pub(super) points: u64,
     /// Numbers in which points may separate groups of digits, and those that are also numbers with
     /// a fraction.
     point_groups: u64,
@@ -78,7 +78,7 @@ pub(super) struct Guess {
     /// Whether a time has more than a date.
     has_hours: bool,
     /// Least and greatest number without sentinels, and how often each sentinel occurs.
-    range: Option<(f64, f64)>,
+    pub(super) range: Option<(f64, f64)>,
     sentinels: [u64; SENTINELS.len()],
     /// Texts that are neither number nor time nor truth value, and numbers that are not finite.
     words: Words,
@@ -100,28 +100,17 @@ pub(super) fn without_nuls(cell: Cell<'_>) -> Cell<'_> {
 impl Guess {
     #[inline]
     pub(super) fn take(&mut self, cell: Cell<'_>) {
+        self.typed += u64::from(!matches!(cell, Cell::Null | Cell::Text(_)));
         match cell {
             Cell::Null => return,
             Cell::Text(text) => self.take_text(text),
-            Cell::Bool(_) => {
-                (self.bools, self.typed) = (self.bools + 1, self.typed + 1);
-                self.both = 3;
-            }
-            Cell::Int(value) => {
-                self.typed += 1;
-                self.take_int(value);
-            }
+            Cell::Bool(_) => (self.bools, self.both) = (self.bools + 1, 3),
+            Cell::Int(value) => self.take_int(value),
             Cell::Unsigned(value) => match i64::try_from(value) {
-                Ok(value) => {
-                    self.typed += 1;
-                    self.take_int(value);
-                }
+                Ok(value) => self.take_int(value),
                 Err(_) => self.others += 1,
             },
-            Cell::Float(value) => {
-                self.typed += 1;
-                self.take_float(value);
-            }
+            Cell::Float(value) => self.take_float(value),
             Cell::Micros(value) | Cell::Instant(value) => self.take_time(value, 1_000_000),
             Cell::Nanos(value) => self.take_time(value, 1_000_000_000),
         }
@@ -136,10 +125,12 @@ impl Guess {
         }
         if numerals::is_padded(trimmed) || numerals::is_phone(trimmed) {
             if whole(trimmed) != Err(Fault::NotWhole) && !trimmed.starts_with(b"+") {
-                self.take_padded(trimmed);
+                if self.padded == 0 {
+                    trimmed.clone_into(&mut self.first_padded);
+                }
+                self.padded += 1;
             }
-            self.take_word(text);
-            return;
+            return self.take_word(text);
         }
         match whole(trimmed) {
             Ok(value) => return self.take_int(value),
@@ -197,13 +188,6 @@ impl Guess {
         self.words.take(text.trim_ascii());
     }
 
-    fn take_padded(&mut self, number: &[u8]) {
-        if self.padded == 0 {
-            number.clone_into(&mut self.first_padded);
-        }
-        self.padded += 1;
-    }
-
     #[inline]
     fn take_int(&mut self, value: i64) {
         self.ints += 1;
@@ -250,7 +234,7 @@ impl Guess {
     }
 
     fn take_time(&mut self, value: i64, per_second: i64) {
-        (self.times, self.typed) = (self.times + 1, self.typed + 1);
+        self.times += 1;
         let nanos = i128::from(value) * i128::from(1_000_000_000 / per_second);
         self.finest = self.finest.max(unit_of(nanos));
         self.has_hours = true;
@@ -299,16 +283,6 @@ impl Guess {
             text.contains(':') && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b':')
         };
         self.texts().all(is_clock) && self.texts().any(|text| text.starts_with("24:00"))
-    }
-
-    /// Returns the least and greatest number.
-    pub(super) const fn range(&self) -> Option<(f64, f64)> {
-        self.range
-    }
-
-    /// Whether there are points between groups of digits.
-    pub(super) fn has_grouping_points(&self) -> bool {
-        self.points > 0
     }
 
     /// Whether any value is a text.

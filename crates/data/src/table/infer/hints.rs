@@ -25,14 +25,13 @@ pub(super) fn hints(
     survey: &Survey,
     columns: &[Column],
 ) -> Result<Vec<String>, DataError> {
-    let mut hints: Vec<String> = nested_rows(source, survey).into_iter().collect();
-    let fields = source.fields().iter().zip(&survey.guesses);
-    let column = |name: &str| columns.iter().find(|column| column.name == name);
-    let is_time = |column: &Column| matches!(column.of, ColumnType::Timestamp(_));
-    let has_time = columns.iter().any(is_time);
-    for (field, guess) in fields {
+    let call = reader_call(source);
+    let mut hints: Vec<String> = nested_rows(source, survey, &call).into_iter().collect();
+    let has_time = columns.iter().any(|column| matches!(column.of, ColumnType::Timestamp(_)));
+    for (field, guess) in source.fields().iter().zip(&survey.guesses) {
         let name = &field.name;
-        let Some(column) = column(name).filter(|column| column.from.is_none()) else { continue };
+        let column = columns.iter().find(|column| column.name == *name);
+        let Some(column) = column.filter(|column| column.from.is_none()) else { continue };
         let first = excerpt(guess.texts().next().unwrap_or_default().as_bytes());
         let has_digits =
             first.bytes().filter(u8::is_ascii_digit).count() > 2 && survey.guesses.len() > 1;
@@ -40,18 +39,16 @@ pub(super) fn hints(
             ColumnType::Text if !guess.has_codes() => number_expression(source, name, guess)?,
             _ => None,
         };
-        let time = guess.range().filter(|_| !has_time && names::is_time(name));
+        let time = guess.range.filter(|_| !has_time && names::is_time(name));
         if let Some((what, expression)) = time.and_then(|range| time_unit_of(name, range)) {
             hints.push(format!(
-                "{name}: numbers like {what}: --query \"SELECT * REPLACE ({expression} AS {name}) FROM {}\" \
-                 converts them to times",
-                reader_call(source)
+                "{name}: numbers like {what}: --query \"SELECT * REPLACE ({expression} AS {name}) FROM {call}\" \
+                 converts them to times"
             ));
         } else if let Some(expression) = expression {
             hints.push(format!(
                 "{name}: texts such as {first} contain numbers: --query \"SELECT * REPLACE ({expression} AS \
-                 {name}) FROM {}\" extracts them",
-                reader_call(source)
+                 {name}) FROM {call}\" extracts them"
             ));
         } else if !has_time && names::is_time(name) && column.of == ColumnType::Text && has_digits {
             hints.push(format!(
@@ -80,18 +77,17 @@ pub(super) fn hints(
 }
 
 /// Describes rows that seem to contain more rows or more columns.
-fn nested_rows(source: &Source, survey: &Survey) -> Option<String> {
+fn nested_rows(source: &Source, survey: &Survey, call: &str) -> Option<String> {
     let begin = |guess: &Guess, with: &str| guess.texts().all(|text| text.starts_with(with));
     let kind = source.files.as_ref()?.kind;
-    let texts = source.fields().iter().zip(&survey.guesses).filter(|(_, guess)| guess.has_texts());
-    let texts: Vec<_> = texts.collect();
+    let fields = source.fields().iter().zip(&survey.guesses);
+    let texts: Vec<_> = fields.filter(|(_, guess)| guess.has_texts()).collect();
     let is_one = kind == Kind::Json && survey.rows == 1;
     if let Some((field, _)) = texts.iter().find(|(_, guess)| is_one && begin(guess, "[{")) {
         return Some(format!(
             "one row, whose {0} is a list: for a row per element use --query \"SELECT \
-             unnest({0}, recursive := true) FROM {1}\"",
-            field.name,
-            reader_call(source)
+             unnest({0}, recursive := true) FROM {call}\"",
+            field.name
         ));
     }
     let lists: Vec<_> = texts.iter().filter(|(_, guess)| begin(guess, "[")).collect();
@@ -99,9 +95,8 @@ fn nested_rows(source: &Source, survey: &Survey) -> Option<String> {
         let parts = lists.iter().map(|(field, _)| format!("unnest({0}) AS {0}", field.name));
         return Some(format!(
             "one row, whose fields are lists: for a row per element use --query \"SELECT {} \
-             FROM {}\"",
-            parts.collect::<Vec<_>>().join(", "),
-            reader_call(source)
+             FROM {call}\"",
+            parts.collect::<Vec<_>>().join(", ")
         ));
     }
     let (field, guess) = texts.first()?;

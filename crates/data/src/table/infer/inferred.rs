@@ -65,19 +65,14 @@ impl Inferred {
         if let Some((name, _)) = &self.schema {
             return name.clone();
         }
-        let names = self.from.files.iter().map(|file| {
-            let path = Path::new(file);
-            let is_pattern = |part: &&str| part.is_empty() || part.contains(['*', '?']);
-            let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
-            let part = parts.iter().rev().find(|part| {
-                let stem = part.split(['.', '*', '?']).next().unwrap_or_default();
-                !is_pattern(&stem)
+        let mut names = self.from.files.iter().map(|file| {
+            // Up to the first dot, because `readings.csv.gz` has two, or to a sign of a pattern.
+            let mut stems = Path::new(file).iter().rev().map(|part| {
+                let part = part.to_string_lossy();
+                part.split(['.', '*', '?']).next().unwrap_or_default().to_owned()
             });
-            // Up to the first dot, because `readings.csv.gz` has two.
-            let part = part.map_or("rows", |part| part);
-            part.split(['.', '*', '?']).find(|part| !part.is_empty()).unwrap_or("rows").to_owned()
+            stems.find(|stem| !stem.is_empty()).unwrap_or_else(|| "rows".to_owned())
         });
-        let mut names = names;
         let Some(first) = names.next() else { return "rows".to_owned() };
         let mut shared = first.clone();
         for name in names {

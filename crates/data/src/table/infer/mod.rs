@@ -46,8 +46,7 @@ const MAX_DUPLICATE_SHARE: f64 = 0.1;
 /// # Errors
 /// The errors of reading a file, and [`DataError::NotTabular`] if it has no rows.
 pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
-    let unwritable = |cause| DataError::Unwritable { path: std::env::temp_dir(), cause };
-    let folder = tempfile::tempdir().map_err(unwritable)?;
+    let folder = tempfile::tempdir().map_err(DataError::unwritable(&std::env::temp_dir()))?;
     let mut from = from.clone();
     let mut notes = Vec::new();
     let (mut source, mut survey) = match survey_fields(&from, base, folder.path()) {
@@ -115,18 +114,17 @@ pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
         indexes: Vec::new(),
         rows: RowsFrom::File(Box::new(from.clone())),
     };
-    let format = match (source.files.as_ref().map(|files| files.kind), &source.dialect) {
-        (Some(Kind::Csv), Some(dialect)) => match &*dialect.delimiter {
-            ";" => "CSV with semicolons".to_owned(),
-            "\t" => "CSV with tabs".to_owned(),
-            "|" => "CSV with bars".to_owned(),
-            " " => "CSV with blanks".to_owned(),
-            _ => "CSV".to_owned(),
-        },
-        (Some(Kind::Sqlite), _) => "SQLite".to_owned(),
-        (Some(kind), _) => kind.to_string(),
-        (None, _) => "a query".to_owned(),
+    let kind = source.files.as_ref().map(|files| files.kind);
+    let format = match (kind, source.dialect.as_ref().map(|dialect| &*dialect.delimiter)) {
+        (Some(Kind::Csv), Some(";")) => "CSV with semicolons",
+        (Some(Kind::Csv), Some("\t")) => "CSV with tabs",
+        (Some(Kind::Csv), Some("|")) => "CSV with bars",
+        (Some(Kind::Csv), Some(" ")) => "CSV with blanks",
+        (Some(Kind::Sqlite), _) => "SQLite",
+        (Some(kind), _) => kind.name(),
+        (None, _) => "a query",
     };
+    let format = format.to_owned();
     source.states = states;
     examine(&source, table, base, folder.path(), format, notes)
 }
@@ -161,8 +159,7 @@ pub fn infer_sqlite(file: &str, table: &SqliteTable, base: &Path) -> Result<Infe
 pub fn group_by_fields(files: &[PathBuf]) -> Result<Vec<Vec<PathBuf>>, DataError> {
     let mut groups: Vec<(Vec<String>, Vec<PathBuf>)> = Vec::new();
     for file in files {
-        let path = std::path::absolute(file);
-        let path = path.map_err(|cause| DataError::Unreadable { path: file.clone(), cause })?;
+        let path = std::path::absolute(file).map_err(DataError::unreadable(file))?;
         let from = RowsFile::from(&*path.to_string_lossy());
         let source = Source::open(&from, Path::new("/"), &std::env::temp_dir(), Some(&[]))?;
         let names: Vec<_> = source.fields().iter().map(|field| field.name.clone()).collect();

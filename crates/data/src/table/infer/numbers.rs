@@ -66,9 +66,14 @@ fn has_decimal_commas(typed: &Typed<'_>) -> bool {
     has(typed, Comma::Decimal) && !typed.0.has_doubtful_commas()
 }
 
+/// Whether there are numbers with a fraction, and no commas.
+fn has_points((_, found): &Typed<'_>) -> bool {
+    found.comma.is_none() && found.of == ColumnType::Float
+}
+
 /// Whether points begin fractions for certain.
-fn has_decimal_points((guess, found): &Typed<'_>) -> bool {
-    found.comma.is_none() && found.of == ColumnType::Float && guess.has_decimal_points()
+fn has_decimal_points(typed: &Typed<'_>) -> bool {
+    has_points(typed) && typed.0.has_decimal_points()
 }
 
 /// Adds the options for separators, or makes columns texts that contradict others.
@@ -79,10 +84,7 @@ fn set_separators(found: &mut [Typed<'_>], has_groups: bool, from: &mut RowsFile
     let any = |comma| found.iter().any(|typed| has(typed, comma));
     let (decimal, thousands) = (any(Comma::Decimal), any(Comma::Thousands));
     let is_point = |typed: &Typed<'_>| {
-        has_decimal_points(typed)
-            || typed.1.comma.is_none()
-                && typed.1.of == ColumnType::Float
-                && typed.0.may_group_by_points()
+        has_points(typed) && (typed.0.has_decimal_points() || typed.0.may_group_by_points())
     };
     if decimal && (thousands || found.iter().any(is_point)) {
         for (_, found) in found.iter_mut().filter(|(_, found)| found.comma.is_some()) {
@@ -91,7 +93,7 @@ fn set_separators(found: &mut [Typed<'_>], has_groups: bool, from: &mut RowsFile
         }
     } else if decimal {
         give("decimal_separator", ",");
-        if has_groups || found.iter().any(|(guess, _)| guess.has_grouping_points()) {
+        if has_groups || found.iter().any(|(guess, _)| guess.points > 0) {
             give("thousands", ".");
         }
     } else if thousands {
@@ -102,7 +104,8 @@ fn set_separators(found: &mut [Typed<'_>], has_groups: bool, from: &mut RowsFile
 /// Notes that all numbers of a field have three digits after a single separator, if nothing in the
 /// file decides whether it begins a fraction or separates thousands, or that its texts have several
 /// groups of three digits.
-fn doubt(name: &str, (guess, found): &Typed<'_>, separators: Separators) -> Option<String> {
+fn doubt(name: &str, typed: &Typed<'_>, separators: Separators) -> Option<String> {
+    let (guess, found) = typed;
     if found.of == ColumnType::Text && guess.has_only_point_groups() {
         let example = guess.texts().find(|text| text.contains('.'))?;
         return Some(format!(
@@ -111,8 +114,7 @@ fn doubt(name: &str, (guess, found): &Typed<'_>, separators: Separators) -> Opti
         ));
     }
     let is_comma = found.comma == Some(Comma::Decimal) && guess.has_doubtful_commas();
-    let is_point =
-        found.comma.is_none() && found.of == ColumnType::Float && guess.may_group_by_points();
+    let is_point = has_points(typed) && guess.may_group_by_points();
     let sign = match separators {
         Separators::Unknown if is_comma => ',',
         Separators::Unknown if is_point => '.',

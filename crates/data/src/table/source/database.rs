@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use embermark_libraries::duckdb::connection::Connection;
 use embermark_libraries::duckdb::library::LIBRARY;
-use embermark_model::table::Literal;
 
+use super::options::list;
 use crate::DataError;
 
 /// Memory limit of DuckDB. With its further memory, such as its CSV buffers, the process stays
@@ -39,12 +39,12 @@ pub(super) fn memory(head: &[u8]) -> Option<u64> {
     (columns < COLUMNS).then(|| MEMORY.max(MEMORY_PER_COLUMN * columns))
 }
 
-/// Opens DuckDB. It may read these files and those below these folders, and its temporary files
-/// are in `scratch`. It has no network access and loads no extensions
+/// Opens DuckDB. It may read these files and those below this folder, and its temporary files are
+/// in `scratch`. It has no network access and loads no extensions
 /// (<https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview>).
 pub(super) fn open(
     files: &[PathBuf],
-    folders: &[&Path],
+    folder: Option<&Path>,
     scratch: &Path,
     memory: u64,
 ) -> Result<Connection, DataError> {
@@ -57,14 +57,11 @@ pub(super) fn open(
         ("allow_community_extensions", "false".to_owned()),
     ];
     let connection = Connection::open(&library.api, None, &settings).map_err(DataError::Reader)?;
-    let list = |paths: Vec<String>| Literal::List(paths.into_iter().map(Literal::Text).collect());
-    let files = files.iter().map(|path| path.to_string_lossy().into_owned());
-    let folders: Vec<_> = folders.iter().map(|path| path.to_string_lossy().into_owned()).collect();
     let locked = format!(
         "SET allowed_paths = {}; SET allowed_directories = {}; SET enable_external_access = false; \
          SET lock_configuration = true",
-        list(files.collect()),
-        list(folders),
+        list(files),
+        list(folder.map(Path::to_owned).as_slice()),
     );
     connection.batch(&locked).map_err(DataError::Reader)?;
     Ok(connection)

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use embermark_model::table::Literal;
+use itertools::Itertools;
 
 use super::fields::quoted;
-use super::options::{list, options};
+use super::options::{given, list, options};
 use super::{Dialect, Source, SourceField, database, dialect, files};
 use crate::{DataError, compressed};
 
@@ -21,23 +22,16 @@ impl Source {
         let mut groups: Vec<(Dialect, Vec<PathBuf>)> = Vec::new();
         for path in paths {
             let dialect = Dialect::detect(&compressed::head(path)?, read, guesses)
-                .map_err(|what| DataError::NotTabular { path: path.clone(), what })?;
+                .map_err(|what| DataError::not_tabular(path, what))?;
             match groups.last_mut() {
                 Some((last, paths)) if *last == dialect => paths.push(path.clone()),
                 _ => groups.push((dialect, vec![path.clone()])),
             }
         }
-        let mut names: Vec<String> = Vec::new();
-        for (dialect, _) in &groups {
-            for name in &dialect.names {
-                if !names.contains(name) {
-                    names.push(name.clone());
-                }
-            }
-        }
-        let folders = files::partitions(paths);
-        let folders = folders.into_iter().filter(|name| !names.contains(name));
-        let folders: Vec<String> = folders.collect();
+        let names = groups.iter().flat_map(|(dialect, _)| &dialect.names);
+        let names: Vec<String> = names.unique().cloned().collect();
+        let mut folders = files::partitions(paths);
+        folders.retain(|name| !names.contains(name));
         let partitions = match folders.is_empty() {
             true => "",
             false => ", hive_partitioning = true, hive_types_autocast = false",
@@ -54,9 +48,9 @@ impl Source {
             let fields =
                 fields.chain(places.map(|(at, name)| format!("{} AS f{at}", quoted(name))));
             let comment = if dialect.comments { ", comment = '#'" } else { "" };
-            let compression = match read.iter().any(|(name, _)| name == "compression") {
-                true => String::new(),
-                false => {
+            let compression = match given(read, "compression") {
+                Some(_) => String::new(),
+                None => {
                     let compression = compressed::detect(&paths[0])?;
                     format!(", compression = '{}'", compression.duckdb_name())
                 }

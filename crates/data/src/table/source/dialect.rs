@@ -7,6 +7,7 @@ mod text;
 
 use embermark_model::table::Literal;
 
+use super::options::given;
 use header::{differs, first_line, is_alike, is_comment, is_values, named, repeated, units};
 pub(super) use text::is_open;
 use text::{decoded, delimiter_of, encoding, lines, mixes_ends, split, unreadable, usual_width};
@@ -18,7 +19,7 @@ pub(super) const OPTIONS: [&str; 9] =
     ["delim", "sep", "quote", "escape", "header", "skip", "names", "encoding", "strict_mode"];
 
 /// Dialect of a delimited file: how it is written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::table) struct Dialect {
     pub(in crate::table) delimiter: String,
     pub(in crate::table) quote: String,
@@ -55,7 +56,7 @@ impl Dialect {
         read: &[(String, Literal)],
         guesses: bool,
     ) -> Result<Self, String> {
-        let given = |name: &str| read.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+        let given = |name: &str| given(read, name);
         let text_of = |name| given(name).and_then(Literal::as_text).map(str::to_owned);
         if let Some(what) = unreadable(head) {
             return Err(what.to_owned());

@@ -29,6 +29,11 @@ impl SourceField {
     }
 }
 
+/// Types of DuckDB whose values are read as they are.
+const KEPT: &str = "\
+    BOOLEAN|TINYINT|SMALLINT|INTEGER|BIGINT|UTINYINT|USMALLINT|UINTEGER|UBIGINT|FLOAT|DOUBLE|VARCHAR\
+    |BLOB|TIMESTAMP|TIMESTAMP_NS|TIMESTAMP WITH TIME ZONE";
+
 /// Quotes a name for SQL.
 pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
@@ -72,22 +77,7 @@ impl Source {
         }
         let is_nested = of.ends_with(']') || of.starts_with("MAP(") || of.starts_with("UNION(");
         let (sql, of) = match of {
-            "BOOLEAN"
-            | "TINYINT"
-            | "SMALLINT"
-            | "INTEGER"
-            | "BIGINT"
-            | "UTINYINT"
-            | "USMALLINT"
-            | "UINTEGER"
-            | "UBIGINT"
-            | "FLOAT"
-            | "DOUBLE"
-            | "VARCHAR"
-            | "BLOB"
-            | "TIMESTAMP"
-            | "TIMESTAMP_NS"
-            | "TIMESTAMP WITH TIME ZONE" => (sql.to_owned(), of),
+            _ if KEPT.split('|').any(|kept| kept == of) => (sql.to_owned(), of),
             "DATE" | "TIMESTAMP_S" | "TIMESTAMP_MS" => {
                 (format!("CAST({sql} AS TIMESTAMP)"), "TIMESTAMP")
             }

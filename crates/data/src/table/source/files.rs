@@ -43,19 +43,21 @@ impl Files {
                     ),
                     false => "no file with rows matches this pattern".to_owned(),
                 };
-                return Err(DataError::NotTabular { path, what });
+                return Err(DataError::not_tabular(&path, what));
             }
             paths.extend(found);
         }
-        let mut kind = None;
+        let mut kind: Option<Kind> = None;
         for path in &paths {
             let of = Kind::detect(path)?;
             if let Some(first) = kind.filter(|first| *first != of) {
                 let what = format!(
-                    "it is {of}, and {} is {first}: name files of one kind, for example \"*.csv\"",
-                    paths[0].display()
+                    "it is {}, and {} is {}: name files of one kind, for example \"*.csv\"",
+                    of.name(),
+                    paths[0].display(),
+                    first.name()
                 );
-                return Err(DataError::NotTabular { path: path.clone(), what });
+                return Err(DataError::not_tabular(path, what));
             }
             kind = Some(of);
         }
@@ -98,9 +100,8 @@ fn has_row_extension(path: &Path) -> bool {
 /// a dot. A file with several names appears once.
 fn matching(pattern: &str) -> Result<Vec<PathBuf>, DataError> {
     let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::new() };
-    let found = glob::glob_with(pattern, options).map_err(|error| DataError::NotTabular {
-        path: pattern.into(),
-        what: format!("invalid pattern of files: {error}"),
+    let found = glob::glob_with(pattern, options).map_err(|error| {
+        DataError::not_tabular(pattern.as_ref(), format!("invalid pattern of files: {error}"))
     })?;
     let mut seen = HashSet::new();
     // Folders that cannot be read have no usable files.

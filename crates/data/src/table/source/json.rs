@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use embermark_model::table::Literal;
 
 use super::fields::object_field;
-use super::options::{list, options};
+use super::options::{given, list, options};
 use super::{Source, SourceField};
 use crate::{DataError, compressed};
 
@@ -22,8 +22,7 @@ impl Source {
         wanted: Option<&[&str]>,
     ) -> Result<(), DataError> {
         let others = options(read, &["format", "records"]);
-        let given = read.iter().find(|(name, _)| name == "format").map(|(_, format)| format);
-        let format = match given.and_then(Literal::as_text) {
+        let format = match given(read, "format").and_then(Literal::as_text) {
             Some(format) => format.to_owned(),
             None => json_format(&compressed::head(&paths[0])?).to_owned(),
         };
@@ -35,16 +34,15 @@ impl Source {
             list(paths)
         );
         // The first lines, or all if the first ones lack a wanted field.
-        for sample in [SAMPLE, -1] {
-            let is_enough = |wanted: &[&str]| wanted.iter().all(|name| self.field(name).is_ok());
-            if sample == -1 && wanted.is_some_and(is_enough) || sample == SAMPLE && wanted.is_none()
-            {
-                continue;
-            }
+        let samples: &[i64] = if wanted.is_some() { &[SAMPLE, -1] } else { &[-1] };
+        for sample in samples {
             self.from =
                 format!("read_json({shared}, sample_size = {sample}, union_by_name = true)");
             self.fields.clear();
             self.describe("json")?;
+            if wanted.is_some_and(|wanted| wanted.iter().all(|name| self.field(name).is_ok())) {
+                break;
+            }
         }
         if self.fields.iter().any(|field| self.differs_in_case(&field.name)) {
             // Names that are equal for DuckDB.
@@ -72,18 +70,17 @@ impl Source {
                 tops.push(&field.type_name);
             }
         }
-        let of = |top: &&str| {
-            let is_within =
-                self.fields.iter().any(|field| field.type_name == **top && field.name != **top);
-            let of = if is_within { "JSON" } else { "VARCHAR" };
-            format!("{}: '{of}'", Literal::Text((*top).to_owned()))
+        let has_nested =
+            |top: &str| self.fields.iter().any(|field| field.type_name == top && field.name != top);
+        let read = |is_json: &dyn Fn(&str) -> bool| {
+            let columns = tops.iter().map(|top| {
+                let of = if is_json(top) { "JSON" } else { "VARCHAR" };
+                format!("{}: '{of}'", Literal::Text((*top).to_owned()))
+            });
+            let columns = columns.collect::<Vec<_>>().join(", ");
+            format!("read_json({shared}, records = 'true', columns = {{{columns}}})")
         };
-        let read = |of: &dyn Fn(&&str) -> String| {
-            let columns: Vec<_> = tops.iter().map(of).collect();
-            format!("read_json({shared}, records = 'true', columns = {{{}}})", columns.join(", "))
-        };
-        let json = |top: &&str| format!("{}: 'JSON'", Literal::Text((*top).to_owned()));
-        (self.from, self.values) = (read(&of), read(&json));
+        (self.from, self.values) = (read(&has_nested), read(&|_| true));
         for field in &mut self.fields {
             "VARCHAR".clone_into(&mut field.type_name);
         }

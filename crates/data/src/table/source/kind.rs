@@ -1,6 +1,5 @@
 //! Recognises the format of a file by its beginning.
 
-use std::fmt;
 use std::path::Path;
 
 use crate::DataError;
@@ -46,18 +45,17 @@ pub(in crate::table) enum Kind {
     Sqlite,
 }
 
-impl fmt::Display for Kind {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
+impl Kind {
+    /// Returns its name in messages.
+    pub(in crate::table) const fn name(self) -> &'static str {
+        match self {
             Self::Csv => "CSV",
             Self::Json => "JSON",
             Self::Parquet => "Parquet",
             Self::Sqlite => "an SQLite database",
-        })
+        }
     }
-}
 
-impl Kind {
     /// Recognises the format of a file by its beginning.
     pub(super) fn detect(path: &Path) -> Result<Self, DataError> {
         let head = head(path)?;
@@ -69,26 +67,16 @@ impl Kind {
         }
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
         if let Some(what) = non_table(&head, text) {
-            return Err(DataError::NotTabular {
-                path: path.to_owned(),
-                what: format!("it is {what}"),
-            });
+            return Err(DataError::not_tabular(path, format!("it is {what}")));
         }
+        let first_line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let is_list = matches!(first_line, [.., b']'] | [.., b']', b'\r']);
         match text {
             [] => Err(DataError::Empty(path.to_owned())),
             [b'{', ..] => Ok(Self::Json),
-            [b'[', rest @ ..]
-                if matches!(rest.trim_ascii_start().first(), Some(b'{' | b']' | b'[')) =>
-            {
-                Ok(Self::Json)
-            }
             // One list per line.
-            [b'[', ..]
-                if matches!(
-                    text.split(|byte| *byte == b'\n').next(),
-                    Some([.., b']'] | [.., b']', b'\r'])
-                ) =>
-            {
+            [b'[', ..] if is_list => Ok(Self::Json),
+            [b'[', rest @ ..] if matches!(rest.trim_ascii_start(), [b'{' | b']' | b'[', ..]) => {
                 Ok(Self::Json)
             }
             _ => Ok(Self::Csv),

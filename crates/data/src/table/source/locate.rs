@@ -10,9 +10,9 @@ use crate::{DataError, compressed};
 /// Number of bytes that DuckDB keeps of a line that is not a row.
 pub(super) const CUT: usize = 10_000;
 
-/// Returns the file and line of a row of delimited text. Rows count from 0 over all files. Lines
-/// count from 1 in each file.
-pub(super) fn csv_line(
+/// Returns the file and line of a row of text. With the default of [`Dialect`] each line that is
+/// not blank is a row. Rows count from 0 over all files. Lines count from 1 in each file.
+pub(super) fn line_of(
     paths: &[PathBuf],
     dialect: &Dialect,
     row: u64,
@@ -51,24 +51,6 @@ pub(super) fn csv_line(
                 }
                 left -= 1;
             }
-        }
-    }
-    None
-}
-
-/// Returns the file and line of a row, if each line that is not blank is a row.
-pub(super) fn nonblank_line(paths: &[PathBuf], row: u64) -> Option<(PathBuf, u64)> {
-    let mut left = row;
-    for path in paths {
-        let lines = BufReader::new(compressed::open_text(path).ok()?).split(b'\n');
-        for (number, text) in (1..).zip(lines) {
-            if text.ok()?.trim_ascii().is_empty() {
-                continue;
-            }
-            if left == 0 {
-                return Some((path.clone(), number));
-            }
-            left -= 1;
         }
     }
     None

@@ -31,6 +31,7 @@ use fields::quoted;
 pub(super) use files::Files;
 pub(super) use kind::Kind;
 use line_lengths::LineLengths;
+pub(super) use options::given;
 use options::{check_options, list, options};
 pub(super) use rejected::Rejected;
 use working_folder::WorkingFolder;
@@ -85,24 +86,18 @@ impl Source {
         wanted: Option<&[&str]>,
     ) -> Result<Self, DataError> {
         check_options(&rows.read)?;
-        let files = match rows.files.is_empty() {
-            true => None,
-            false => Some(Files::find(&rows.files, base)?),
-        };
+        let has_files = !rows.files.is_empty();
+        let files = has_files.then(|| Files::find(&rows.files, base)).transpose()?;
         let paths = files.as_ref().map(|files| files.paths.clone()).unwrap_or_default();
-        let base = std::path::absolute(base)
-            .map_err(|cause| DataError::Unreadable { path: base.to_owned(), cause })?;
-        let (base, folders) = (&*base, [&*base]);
-        let folders: &[&Path] = if rows.query.is_some() { &folders } else { &[] };
-        let working_folder = folders.first().map(|folder| WorkingFolder::enter(folder)).transpose();
-        let working_folder = working_folder
-            .map_err(|cause| DataError::Unreadable { path: base.to_owned(), cause })?;
-        let is_buffer_given = rows.read.iter().any(|(name, _)| database::sets_buffer(name));
+        let base = &*std::path::absolute(base).map_err(DataError::unreadable(base))?;
+        let folder = rows.query.as_ref().map(|_| base);
+        let working_folder = folder.map(WorkingFolder::enter).transpose();
+        let working_folder = working_folder.map_err(DataError::unreadable(base))?;
         let mut lengths = LineLengths::default();
         let reader = match files.as_ref().map(|files| files.kind) {
             Some(Kind::Sqlite) => Reader::Sqlite(sqlite::open(&paths[0])?),
             Some(Kind::Csv) => {
-                if !is_buffer_given {
+                if !rows.read.iter().any(|(name, _)| database::sets_buffer(name)) {
                     lengths = LineLengths::measure(&paths)?;
                 }
                 let memory = database::memory(&compressed::head(&paths[0])?).ok_or_else(|| {
@@ -111,12 +106,12 @@ impl Source {
                          a line of its own, for example with `tr ',' '\\n'`",
                         database::COLUMNS
                     );
-                    DataError::NotTabular { path: paths[0].clone(), what }
+                    DataError::not_tabular(&paths[0], what)
                 })?;
                 let memory = memory + database::further_memory(lengths.buffer);
-                Reader::DuckDb(database::open(&paths, folders, scratch, memory)?)
+                Reader::DuckDb(database::open(&paths, folder, scratch, memory)?)
             }
-            _ => Reader::DuckDb(database::open(&paths, folders, scratch, database::MEMORY)?),
+            _ => Reader::DuckDb(database::open(&paths, folder, scratch, database::MEMORY)?),
         };
         let states = FileStates::new(&paths, rows.query.as_deref(), base);
         let name = paths.first().cloned().unwrap_or_else(|| "its query".into());
@@ -243,16 +238,16 @@ impl Source {
         self.has_broken && (0..fields).all(|at| block.cell(at, row) == Cell::Null)
     }
 
-    /// Counts over all values of a field, as texts. `counts` makes expressions from that of the
-    /// field.
+    /// Counts over all values of a field. `counts` makes expressions from that of the field without
+    /// the blanks around it.
     pub(super) fn count(
         &self,
         field: usize,
         counts: impl FnOnce(&str) -> String,
-    ) -> Result<Vec<String>, DataError> {
-        let sql = format!("SELECT {} FROM {}", counts(&self.fields[field].sql), self.from);
-        let row = self.texts(&sql)?.into_iter().next().unwrap_or_default();
-        Ok(row.into_iter().map(Option::unwrap_or_default).collect())
+    ) -> Result<Vec<Option<u64>>, DataError> {
+        let counts = counts(&format!("trim({})", self.fields[field].sql));
+        let row = self.texts(&format!("SELECT {counts} FROM {}", self.from))?.into_iter().next();
+        Ok(row.into_iter().flatten().map(|count| count?.parse().ok()).collect())
     }
 
     /// Counts the values among the first `rows` rows of some fields that are neither texts nor
@@ -297,26 +292,25 @@ impl Source {
     }
 
     fn failed(&self, cause: embermark_libraries::Error) -> DataError {
-        if cause.to_string().contains("not latin-1 encoded") {
-            return self.not_tabular(
-                "it is neither UTF-8 nor Latin-1: convert it, for example with `iconv -f WINDOWS-1252 -t UTF-8`",
-            );
-        }
-        if cause.to_string().contains("Out of Memory") {
-            return self.not_tabular(
-                "reading it needs more memory than its limit: use a query with fewer columns or rows",
-            );
-        }
-        if cause.to_string().contains("invalid state") {
-            return DataError::MixedEnds(self.name.clone());
-        }
-        // The rest shows the statement, which is not the user's.
         let cause = cause.to_string();
-        let cause = cause.split("\n\n").next().unwrap_or_default().to_owned();
-        DataError::Unread { path: self.name.clone(), cause }
+        let path = self.name.clone();
+        match &*cause {
+            cause if cause.contains("not latin-1 encoded") => self.not_tabular(
+                "it is neither UTF-8 nor Latin-1: convert it, for example with `iconv -f WINDOWS-1252 -t UTF-8`",
+            ),
+            cause if cause.contains("Out of Memory") => self.not_tabular(
+                "reading it needs more memory than its limit: use a query with fewer columns or rows",
+            ),
+            cause if cause.contains("invalid state") => DataError::MixedEnds(path),
+            // The rest shows the statement, which is not the user's.
+            cause => DataError::Unread {
+                path,
+                cause: cause.split("\n\n").next().unwrap_or_default().to_owned(),
+            },
+        }
     }
 
     pub(super) fn not_tabular(&self, what: impl Into<String>) -> DataError {
-        DataError::NotTabular { path: self.name.clone(), what: what.into() }
+        DataError::not_tabular(&self.name, what)
     }
 }

@@ -1,78 +1,48 @@
 //! Options of DuckDB's readers, by DuckDB's names.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use embermark_model::table::Literal;
 
 use crate::DataError;
 
-/// Options that the reader sets itself, and their equivalents.
-const RESERVED: [(&str, &str); 12] = [
-    ("columns", "the columns of the table"),
-    ("types", "the columns of the table"),
-    ("dtypes", "the columns of the table"),
-    ("column_types", "the columns of the table"),
-    ("all_varchar", "the columns of the table"),
-    ("auto_detect", "nothing: options that you do not give are detected"),
-    ("ignore_errors", "--lenient"),
-    ("store_rejects", "--lenient"),
-    ("rejects_table", "--lenient"),
-    ("rejects_scan", "--lenient"),
-    ("rejects_limit", "--lenient"),
-    ("sample_size", "nothing: the columns are given"),
+/// Options that the reader sets itself, by their equivalents.
+const RESERVED: [(&str, &[&str]); 4] = [
+    ("the columns of the table", &["columns", "types", "dtypes", "column_types", "all_varchar"]),
+    ("nothing: options that you do not give are detected", &["auto_detect"]),
+    (
+        "--lenient",
+        &["ignore_errors", "store_rejects", "rejects_table", "rejects_scan", "rejects_limit"],
+    ),
+    ("nothing: the columns are given", &["sample_size"]),
 ];
 /// Options for how values are written. embermark converts such values itself.
 const CONVERTED: [&str; 4] = ["decimal_separator", "thousands", "dateformat", "timestampformat"];
 
-/// Options of DuckDB's readers, and their values.
-const OPTIONS: [(&str, Kind); 47] = [
-    ("allow_empty", Kind::Bool),
-    ("allow_quoted_nulls", Kind::Bool),
-    ("auto_type_candidates", Kind::Any),
-    ("binary_as_string", Kind::Bool),
-    ("buffer_size", Kind::From(1)),
-    ("can_have_nan", Kind::Bool),
-    ("case_insensitive_keys", Kind::Bool),
-    ("comment", Kind::Character),
-    ("compression", Kind::OneOf(&["auto", "none", "gzip", "zstd", "auto_detect"])),
-    ("convert_strings_to_integers", Kind::Bool),
-    ("dateformat", Kind::Format),
-    ("decimal_separator", Kind::OneOf(&[".", ","])),
-    ("delim", Kind::Delimiter),
-    ("encoding", Kind::OneOf(&["utf-8", "utf-16", "latin-1"])),
-    ("encryption_config", Kind::Any),
-    ("escape", Kind::Character),
-    ("explicit_cardinality", Kind::From(0)),
-    ("field_appearance_threshold", Kind::Share),
-    ("file_row_number", Kind::Bool),
-    ("filename", Kind::Any),
-    ("files_to_sniff", Kind::From(-1)),
-    ("force_not_null", Kind::List),
-    ("format", Kind::OneOf(&["auto", "unstructured", "newline_delimited", "nd", "array"])),
-    ("header", Kind::Bool),
-    ("hive_partitioning", Kind::Bool),
-    ("hive_types", Kind::Any),
-    ("hive_types_autocast", Kind::Bool),
-    ("map_inference_threshold", Kind::From(-1)),
-    ("max_line_size", Kind::From(1)),
-    ("maximum_depth", Kind::From(-1)),
-    ("maximum_line_size", Kind::From(1)),
-    ("maximum_object_size", Kind::From(1)),
-    ("maximum_sample_files", Kind::From(-1)),
-    ("names", Kind::List),
-    ("new_line", Kind::Any),
-    ("normalize_names", Kind::Bool),
-    ("null", Kind::Texts),
-    ("null_padding", Kind::Bool),
-    ("nullstr", Kind::Texts),
-    ("parallel", Kind::Bool),
-    ("quote", Kind::Character),
-    ("records", Kind::Any),
-    ("sep", Kind::Delimiter),
-    ("skip", Kind::From(0)),
-    ("strict_mode", Kind::Bool),
-    ("thousands", Kind::Separator),
-    ("timestampformat", Kind::Format),
+/// Options of DuckDB's readers, by their values.
+const OPTIONS: [(Kind, &str); 16] = [
+    (
+        Kind::Bool,
+        "allow_empty allow_quoted_nulls binary_as_string can_have_nan case_insensitive_keys \
+         convert_strings_to_integers file_row_number header hive_partitioning hive_types_autocast \
+         normalize_names null_padding parallel strict_mode",
+    ),
+    (Kind::Any, "auto_type_candidates encryption_config filename hive_types new_line records"),
+    (Kind::From(1), "buffer_size max_line_size maximum_line_size maximum_object_size"),
+    (Kind::Character, "comment escape quote"),
+    (Kind::OneOf(&["auto", "none", "gzip", "zstd", "auto_detect"]), "compression"),
+    (Kind::Format, "dateformat timestampformat"),
+    (Kind::OneOf(&[".", ","]), "decimal_separator"),
+    (Kind::Delimiter, "delim sep"),
+    (Kind::OneOf(&["utf-8", "utf-16", "latin-1"]), "encoding"),
+    (Kind::From(0), "explicit_cardinality skip"),
+    (Kind::Share, "field_appearance_threshold"),
+    (Kind::From(-1), "files_to_sniff map_inference_threshold maximum_depth maximum_sample_files"),
+    (Kind::List, "force_not_null names"),
+    (Kind::OneOf(&["auto", "unstructured", "newline_delimited", "nd", "array"]), "format"),
+    (Kind::Texts, "null nullstr"),
+    (Kind::Separator, "thousands"),
 ];
 
 /// Values of an option.
@@ -114,9 +84,14 @@ pub enum OptionFault {
     Format,
 }
 
-/// Returns the names of the options that a table may give.
-pub fn option_names() -> impl Iterator<Item = &'static str> {
-    OPTIONS.iter().map(|(name, _)| *name)
+/// Returns the names of the options that a table may give, sorted.
+pub fn option_names() -> BTreeSet<&'static str> {
+    OPTIONS.iter().flat_map(|(_, names)| names.split(' ')).collect()
+}
+
+/// Returns the equivalent of an option that embermark sets.
+fn reserved(option: &str) -> Option<&'static str> {
+    RESERVED.iter().find(|(_, names)| names.contains(&option)).map(|(instead, _)| *instead)
 }
 
 /// Checks the name and the value of an option of DuckDB's readers.
@@ -124,11 +99,11 @@ pub fn option_names() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// If no reader has such an option, embermark sets it, or it cannot have the value.
 pub fn check_option(name: &str, value: &Literal) -> Result<(), OptionFault> {
-    if let Some((_, instead)) = RESERVED.iter().find(|(reserved, _)| *reserved == name) {
+    if let Some(instead) = reserved(name) {
         return Err(OptionFault::Reserved(instead));
     }
-    let kind = OPTIONS.iter().find(|(known, _)| *known == name);
-    let (_, kind) = kind.ok_or(OptionFault::Unknown)?;
+    let kind = OPTIONS.iter().find(|(_, names)| names.split(' ').any(|known| known == name));
+    let (kind, _) = kind.ok_or(OptionFault::Unknown)?;
     kind.check(value)
 }
 
@@ -216,10 +191,18 @@ pub fn unknown_codes(format: &str) -> Vec<&str> {
 
 /// Refuses options that the reader sets itself.
 pub(super) fn check_options(read: &[(String, Literal)]) -> Result<(), DataError> {
-    match RESERVED.iter().find(|(name, _)| read.iter().any(|(key, _)| key == name)) {
-        Some((name, instead)) => Err(DataError::ReadOption { name: (*name).to_owned(), instead }),
+    match read.iter().find_map(|(name, _)| Some((name, reserved(name)?))) {
+        Some((name, instead)) => Err(DataError::ReadOption { name: name.clone(), instead }),
         None => Ok(()),
     }
+}
+
+/// Returns the value of an option, if it is given.
+pub(in crate::table) fn given<'a>(
+    read: &'a [(String, Literal)],
+    name: &str,
+) -> Option<&'a Literal> {
+    read.iter().find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
 /// Formats the options that are passed on, except for some, each after a comma.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::super::fault::Fault;
-use super::{Kind, Source, locate};
+use super::{Dialect, Source, locate};
 use crate::DataError;
 
 /// Lines that are not rows.
@@ -67,23 +67,11 @@ impl Source {
 
     /// Describes the position of a row, counted from 0: its file and line, if it has lines.
     pub(in crate::table) fn describe_position(&self, row: u64, rejected: &[Rejected]) -> String {
-        let files = self.files.as_ref();
-        let lines = match (files.map(|files| files.kind), &self.dialect) {
-            (Some(Kind::Csv), Some(dialect)) => locate::csv_line(
-                files.map(|f| &*f.paths).unwrap_or_default(),
-                dialect,
-                row,
-                rejected,
-            ),
-            (Some(Kind::Json), _) if self.has_broken => {
-                locate::nonblank_line(files.map(|f| &*f.paths).unwrap_or_default(), row)
-            }
-            _ => None,
-        };
-        match lines {
-            Some((path, line)) if files.is_some_and(|files| files.paths.len() > 1) => {
-                format!("{}, line {line}", path.display())
-            }
+        let paths = self.files.as_ref().map(|files| &*files.paths).unwrap_or_default();
+        let dialect = self.dialect.clone().or_else(|| self.has_broken.then(Dialect::default));
+        let line = dialect.and_then(|dialect| locate::line_of(paths, &dialect, row, rejected));
+        match line {
+            Some((path, line)) if paths.len() > 1 => format!("{}, line {line}", path.display()),
             Some((_, line)) => format!("line {line}"),
             None => format!("row {}", row + 1),
         }

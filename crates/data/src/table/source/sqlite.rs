@@ -71,7 +71,7 @@ fn immutable(path: &Path) -> String {
 }
 
 pub(super) fn failed(path: &Path, cause: &rusqlite::Error) -> DataError {
-    DataError::NotTabular { path: path.to_owned(), what: format!("SQLite reports: {cause}") }
+    DataError::not_tabular(path, format!("SQLite reports: {cause}"))
 }
 
 /// Returns the fields of a query.
@@ -125,9 +125,7 @@ pub fn sqlite_tables(path: &Path) -> Result<Vec<SqliteTable>, DataError> {
     let connection = open(path)?;
     let tables = tables(&connection).map_err(|cause| failed(path, &cause))?;
     match tables.is_empty() {
-        true => {
-            Err(DataError::NotTabular { path: path.to_owned(), what: "it has no tables".into() })
-        }
+        true => Err(DataError::not_tabular(path, "it has no tables")),
         false => Ok(tables),
     }
 }

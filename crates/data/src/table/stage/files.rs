@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use super::{Staged, finish};
 use crate::DataError;
 use crate::compressed::check_complete;
+use crate::lab::digest::hex;
 use crate::table::convert::CellConverter;
 use crate::table::fault::check_value;
 use crate::table::refused::{Refused, cell_excerpt};
@@ -19,16 +20,11 @@ use crate::table::select::{ColumnSource, Selection, field_names};
 use crate::table::source::{Block, Source};
 use crate::table::writer::{TableWriter, folder};
 
-/// Remarks on unusual staged rows.
-const FINER: &str = "time finer than the unit of its column: cut";
-const NULS: &str = "NULs before a value: skipped";
-const AMBIGUOUS: &str = "local time that occurs twice or never in its zone";
-const LEAPS: &str = "leap second: read as the second before";
-const HEADERS: &str = "the names of the columns again: skipped";
+/// Remark on rows that are not read.
 const CUT: &str =
     "only the first rows, by the scale; lines among them that are not rows are not counted";
+/// Remark on times in nanoseconds.
 const COARSE: &str = "times in nanoseconds, of Parquet's INT96 or in UTC, read to the microsecond";
-const OTHERS: &str = "number, truth value or blob in a column of texts: read as a text";
 /// Number of rows that are processed at once. They fit in the processor's first-level cache.
 const AT_ONCE: usize = 256;
 /// Number of dropped rows whose positions are kept, by which a message finds a line.
@@ -43,7 +39,7 @@ pub(super) fn read(
     lenient: f64,
     to: &Path,
 ) -> Result<Staged, DataError> {
-    let unwritable = |cause| DataError::Unwritable { path: to.to_owned(), cause };
+    let unwritable = DataError::unwritable(to);
     // A query is read in its folder.
     let to = &*std::path::absolute(to).map_err(unwritable)?;
     let scratch = tempfile::tempdir_in(folder(to)).map_err(unwritable)?;
@@ -91,14 +87,17 @@ pub(super) fn read(
     let texts = texts.flat_map(field_names).map(|name| source.field(name));
     let texts = texts.collect::<Result<Vec<_>, _>>()?;
     let remarks = [
-        (FINER, sum(|own| own.finer)),
-        (NULS, sum(|own| own.nuls)),
-        (AMBIGUOUS, sum(|own| own.ambiguous_times)),
-        (LEAPS, sum(|own| own.leaps)),
-        (HEADERS, headers),
+        ("time finer than the unit of its column: cut", sum(|own| own.finer)),
+        ("NULs before a value: skipped", sum(|own| own.nuls)),
+        ("local time that occurs twice or never in its zone", sum(|own| own.ambiguous_times)),
+        ("leap second: read as the second before", sum(|own| own.leaps)),
+        ("the names of the columns again: skipped", headers),
         (CUT, if is_cut && source.dialect.is_some() { read } else { 0 }),
         (COARSE, if is_coarse { read } else { 0 }),
-        (OTHERS, source.count_other_than_texts(&texts, limit)?),
+        (
+            "number, truth value or blob in a column of texts: read as a text",
+            source.count_other_than_texts(&texts, limit)?,
+        ),
     ];
     let mut staged = finish(
         writer,
@@ -131,18 +130,13 @@ fn digest(paths: &[PathBuf]) -> Result<Option<String>, DataError> {
             }
         }
     };
-    let unreadable = |path: &PathBuf, cause| DataError::Unreadable { path: path.clone(), cause };
-    let digests = paths.iter().map(|path| of(path).map_err(|cause| unreadable(path, cause)));
+    let digests = paths.iter().map(|path| of(path).map_err(DataError::unreadable(path)));
     let digests = digests.collect::<Result<Vec<_>, _>>()?;
     Ok(match &digests[..] {
         [] => None,
         [one] => Some(one.clone()),
         several => Some(hex(Sha256::new().chain_update(several.join("\n")))),
     })
-}
-
-fn hex(hasher: Sha256) -> String {
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Stages the rows of files.

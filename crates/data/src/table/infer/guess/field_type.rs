@@ -43,10 +43,7 @@ impl Guess {
         name: &str,
         separators: Separators,
     ) -> FieldType {
-        let text = || match self.not_texts {
-            0 => ColumnType::Text,
-            _ => ColumnType::Bytes,
-        };
+        let text = if self.not_texts == 0 { ColumnType::Text } else { ColumnType::Bytes };
         let plain = |of| FieldType { of, absent: Vec::new(), remark: None, comma: None };
         if self.seen == 0 {
             return plain(ColumnType::Text);
@@ -60,7 +57,7 @@ impl Guess {
             Some(Comma::Thousands) => self.ints + self.floats + self.groups,
             None => self.ints + self.floats,
         };
-        let (absent, words) = self.absent_words(comma.is_some());
+        let (mut absent, words) = self.absent_words(comma.is_some());
         let left = self.seen - words;
         let are = |of: u64| {
             let bad = left.saturating_sub(of);
@@ -68,7 +65,6 @@ impl Guess {
         };
         // Numbers that are not finite are absent values.
         let (sentinels, sentinel_rows) = self.sentinels(left);
-        let mut absent = absent;
         if are(self.times) {
             return FieldType { absent, ..plain(ColumnType::Timestamp(UNITS[self.finest])) };
         }
@@ -78,25 +74,22 @@ impl Guess {
         }
         if left == 0 && self.not_finite > 0 && absent.iter().all(|(word, _)| is_known(word)) {
             let remark = "no values, only words that mean a missing number: taken for a number";
-            return FieldType {
-                absent,
-                remark: Some(remark.to_owned()),
-                ..plain(ColumnType::Float)
-            };
+            let remark = Some(remark.to_owned());
+            return FieldType { absent, remark, ..plain(ColumnType::Float) };
         }
-        let are_numbers = are(numbers - self.not_finite_or(comma));
+        // With decimal commas they are not counted as numbers.
+        let not_finite = if comma == Some(Comma::Decimal) { 0 } else { self.not_finite };
+        let are_numbers = are(numbers - not_finite);
         if self.padded > 0 {
-            return FieldType {
-                remark: are_numbers.then(|| self.padded_remark()),
-                ..plain(text())
-            };
+            let remark = are_numbers.then(|| self.padded_remark());
+            return FieldType { remark, ..plain(text) };
         }
         if !are_numbers {
             let remark = are(self.bools).then(|| {
                 "only one truth value, which may be a code: a text, unless you write \"bool\""
                     .to_owned()
             });
-            return FieldType { remark, ..plain(text()) };
+            return FieldType { remark, ..plain(text) };
         }
         if comma.is_none() && self.floats == self.not_finite {
             if let Some(unit) = self.unit_of_ints(name, self.ints) {
@@ -121,7 +114,7 @@ impl Guess {
             return FieldType { absent, remark, ..plain(ColumnType::Timestamp(UNITS[unit])) };
         }
         if self.inexact > 0 && self.typed == 0 {
-            return FieldType { remark: Some(self.inexact_remark()), ..plain(text()) };
+            return FieldType { remark: Some(self.inexact_remark()), ..plain(text) };
         }
         let regrouped = comma == Some(Comma::Decimal) && self.grouped_floats > 0;
         // The range is of numbers that were read with a decimal point.
@@ -151,11 +144,6 @@ impl Guess {
         )
     }
 
-    /// Returns the count of numbers that are not finite, if these count as numbers.
-    fn not_finite_or(&self, comma: Option<Comma>) -> u64 {
-        if comma == Some(Comma::Decimal) { 0 } else { self.not_finite }
-    }
-
     /// Returns the meaning of a comma in the numbers, if there are any.
     fn comma_meaning(&self, separators: Separators) -> Option<Comma> {
         if separators == Separators::DecimalCommas && self.may_group_by_points() {
@@ -173,21 +161,16 @@ impl Guess {
         (!has_floats).then_some(Comma::Decimal)
     }
 
-    /// Returns words for missing values among times that only a format can read.
-    pub(in crate::table::infer) fn absent_among_times(&self) -> Vec<(String, u64)> {
-        self.absent_words(false).0
-    }
-
     /// Returns words for missing values, and the number of these values.
-    fn absent_words(&self, has_commas: bool) -> (Vec<(String, u64)>, u64) {
+    pub(in crate::table::infer) fn absent_words(
+        &self,
+        has_commas: bool,
+    ) -> (Vec<(String, u64)>, u64) {
         let mut absent = self.words.absent(self.seen, has_commas);
         if self.typed > 0 {
             let unreal = ["NaN", "inf", "-inf"].into_iter().zip(self.unreal);
-            absent.extend(
-                unreal
-                    .filter(|(_, count)| *count > 0)
-                    .map(|(name, count)| (name.to_owned(), count)),
-            );
+            let unreal = unreal.filter(|(_, count)| *count > 0);
+            absent.extend(unreal.map(|(name, count)| (name.to_owned(), count)));
         }
         let rows = absent.iter().map(|(_, count)| count).sum();
         (absent, rows)
