@@ -1,6 +1,6 @@
-//! Compiles the shims of C libraries. Of those that are linked: for the system's where it has one, else
-//! for one that `make deps` has unpacked; where there is neither, the engine is built as one that says
-//! so. WiredTiger's is opened at run time: a shim for each version whose header is there.
+//! Compiles the shims of C libraries. Berkeley DB is linked: the system's where it has one, else one
+//! that `make deps` has unpacked; where there is neither, the engine is built as one that says so.
+//! WiredTiger is opened at run time: a shim for each version whose header is there.
 //!
 //! Where `EMBERMARK_PACKAGE` names a folder, the program is to be installed elsewhere, perhaps on another architecture: libraries and
 //! headers are that folder's and never the system's.
@@ -9,23 +9,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// A C library that an engine reaches by a shim of its own, `src/NAME/shim.c`.
-struct Linked {
-    /// The engine's module and feature.
-    name: &'static str,
-    /// What the linker calls the library, and its unpacked copy.
-    library: &'static str,
-    /// A program that compiles and links where the library can be used.
-    probe: &'static str,
-}
-
-const LINKED: &[Linked] = &[Linked {
-    name: "berkeleydb",
-    library: "db",
-    probe: "#include <db.h>\n\
-            #if DB_VERSION_MAJOR < 5\n#error \"too old\"\n#endif\n\
-            int main(void) { DB_ENV *env; return db_env_create(&env, 0); }\n",
-}];
+/// A program that compiles and links where Berkeley DB can be used.
+const PROBE: &str = "#include <db.h>\n\
+                     #if DB_VERSION_MAJOR < 5\n#error \"too old\"\n#endif\n\
+                     int main(void) { DB_ENV *env; return db_env_create(&env, 0); }\n";
 
 fn main() -> io::Result<()> {
     // By its whole path: a target folder that outlives a checkout is told of the new one's place.
@@ -39,9 +26,7 @@ fn main() -> io::Result<()> {
     versions()?;
     adapters(&package.join("src"))?;
     let scratch = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    for linked in LINKED {
-        linked.build(&scratch, &unpacked.join(linked.name), takes_systems)?;
-    }
+    berkeleydb(&scratch, &unpacked.join("berkeleydb"), takes_systems)?;
     wiredtiger(&unpacked.join("wiredtiger"), takes_systems)
 }
 
@@ -84,57 +69,47 @@ fn looks_again(path: &Path) {
     }
 }
 
-impl Linked {
-    /// `unpacked` is the folder of its unpacked copy, whether it is there or not: headers, and a library
-    /// to be linked statically, so that the program does not depend on where it lies.
-    fn build(&self, scratch: &Path, unpacked: &Path, takes_systems: bool) -> io::Result<()> {
-        let Self { name, library, .. } = self;
-        println!("cargo::rustc-check-cfg=cfg({name}_linked)");
-        if env::var_os(format!("CARGO_FEATURE_{}", name.to_uppercase())).is_none() {
-            return Ok(());
-        }
-        let shim = format!("src/{name}/shim.c");
-        println!("cargo::rerun-if-changed={shim}");
-        let mut compiler = cc::Build::new();
-        if takes_systems && self.links(&compiler, scratch, None)? {
-            println!("cargo::rustc-link-lib={library}");
-            println!("cargo::rustc-env={}_LINKED=lib{library}.so", name.to_uppercase());
-        } else if self.links(compiler.include(unpacked), scratch, Some(unpacked))? {
-            println!("cargo::rustc-link-search=native={}", unpacked.display());
-            println!("cargo::rustc-link-lib=static={library}");
-            let file = unpacked.join(format!("lib{library}.a"));
-            // Of a package it is part of the program, wherever that lay.
-            if takes_systems {
-                println!("cargo::rustc-env={}_LINKED={}", name.to_uppercase(), file.display());
-            }
-        } else {
-            // So that the next build after an installation looks again.
-            looks_again(Path::new("/usr/include"));
-            if let Some(all) = unpacked.parent() {
-                looks_again(all);
-            }
-            return Ok(());
-        }
-        let compiled = compiler.file(&shim).try_compile(&format!("embermark_{name}"));
-        compiled.map_err(|error| io::Error::other(format!("compiling {shim}: {error}")))?;
-        println!("cargo::rustc-cfg={name}_linked");
-        Ok(())
+/// Compiles Berkeley DB's shim. `unpacked` is the folder of its unpacked copy, whether it is there or
+/// not: headers, and a library to be linked statically, so that the program does not depend on where
+/// it lies.
+fn berkeleydb(scratch: &Path, unpacked: &Path, takes_systems: bool) -> io::Result<()> {
+    const SHIM: &str = "src/berkeleydb/shim.c";
+    println!("cargo::rustc-check-cfg=cfg(berkeleydb_linked)");
+    if env::var_os("CARGO_FEATURE_BERKELEYDB").is_none() {
+        return Ok(());
     }
+    println!("cargo::rerun-if-changed={SHIM}");
+    let (library, mut compiler) = (unpacked.join("libdb.a"), cc::Build::new());
+    if takes_systems && links(&compiler, scratch, Path::new("-ldb"))? {
+        println!("cargo::rustc-link-lib=db");
+        println!("cargo::rustc-env=BERKELEYDB_LINKED=libdb.so");
+    } else if links(compiler.include(unpacked), scratch, &library)? {
+        println!("cargo::rustc-link-search=native={}", unpacked.display());
+        println!("cargo::rustc-link-lib=static=db");
+        // Of a package it is part of the program, wherever that lay.
+        if takes_systems {
+            println!("cargo::rustc-env=BERKELEYDB_LINKED={}", library.display());
+        }
+    } else {
+        // So that the next build after an installation looks again.
+        looks_again(Path::new("/usr/include"));
+        unpacked.parent().into_iter().for_each(looks_again);
+        return Ok(());
+    }
+    let compiled = compiler.file(SHIM).try_compile("embermark_berkeleydb");
+    compiled.map_err(|error| io::Error::other(format!("compiling {SHIM}: {error}")))?;
+    println!("cargo::rustc-cfg=berkeleydb_linked");
+    Ok(())
+}
 
-    /// Whether the probe compiles and links, with the static library of a folder or the system's.
-    fn links(&self, cc: &cc::Build, scratch: &Path, folder: Option<&Path>) -> io::Result<bool> {
-        let source = scratch.join(format!("probe-{}.c", self.name));
-        fs::write(&source, self.probe)?;
-        let Ok(compiler) = cc.try_get_compiler() else { return Ok(false) };
-        let mut probe = compiler.to_command();
-        probe.arg(&source);
-        match folder {
-            Some(folder) => probe.arg(folder.join(format!("lib{}.a", self.library))),
-            None => probe.arg(format!("-l{}", self.library)),
-        };
-        probe.arg("-o").arg(scratch.join("probe"));
-        Ok(probe.output().is_ok_and(|output| output.status.success()))
-    }
+/// Whether the probe compiles and links with a library: its file, or an argument of the linker.
+fn links(cc: &cc::Build, scratch: &Path, library: &Path) -> io::Result<bool> {
+    let source = scratch.join("probe.c");
+    fs::write(&source, PROBE)?;
+    let Ok(compiler) = cc.try_get_compiler() else { return Ok(false) };
+    let mut probe = compiler.to_command();
+    probe.arg(&source).arg(library).arg("-o").arg(scratch.join("probe"));
+    Ok(probe.output().is_ok_and(|output| output.status.success()))
 }
 
 /// Hands the versions in the lock file on of engines that are crates and do not tell their own.

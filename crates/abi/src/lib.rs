@@ -151,6 +151,10 @@ pub struct Range {
 
 /// A function on a client.
 pub type OfClient = unsafe extern "C" fn(*mut Client) -> i32;
+/// `begin`.
+pub type Begin = unsafe extern "C" fn(*mut Client, u32) -> i32;
+/// `scan`.
+pub type Scan = unsafe extern "C" fn(*mut Client, u32, *const Range, Visit, *mut c_void) -> i32;
 
 /// `struct embermark_key_value`: the functions of a key-value engine. Those up to `scan` are
 /// required.
@@ -160,14 +164,13 @@ pub type OfClient = unsafe extern "C" fn(*mut Client) -> i32;
 pub struct KeyValue {
     pub size: u32,
     pub reserved: u32,
-    pub begin: Option<unsafe extern "C" fn(*mut Client, u32) -> i32>,
+    pub begin: Option<Begin>,
     pub commit: Option<OfClient>,
     pub undo: Option<OfClient>,
     pub get: Option<unsafe extern "C" fn(*mut Client, u32, Bytes, *mut Bytes) -> i32>,
     pub put: Option<unsafe extern "C" fn(*mut Client, u32, Bytes, Bytes) -> i32>,
     pub del: Option<unsafe extern "C" fn(*mut Client, u32, Bytes) -> i32>,
-    pub scan:
-        Option<unsafe extern "C" fn(*mut Client, u32, *const Range, Visit, *mut c_void) -> i32>,
+    pub scan: Option<Scan>,
     pub table: Option<unsafe extern "C" fn(*mut Client, *const c_char, u32, *mut u32) -> i32>,
     pub clear: Option<unsafe extern "C" fn(*mut Client, u32) -> i32>,
     pub bulk: Option<unsafe extern "C" fn(*mut Client, u32, NextPair, *mut c_void) -> i32>,

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::{Bytes, Client, OfClient};
+use crate::{Begin, Bytes, Client, OfClient};
 
 /// `union embermark_content`: the content of a value.
 #[allow(missing_docs, reason = "the kind of the value says which it is")]
@@ -171,6 +171,8 @@ pub struct Rows {
 pub type NextRow = unsafe extern "C" fn(*mut c_void) -> *const Value;
 /// A function on a client and a statement.
 pub type OfStatement = unsafe extern "C" fn(*mut Client, *mut Statement) -> i32;
+/// `prepare`.
+pub type Prepare = unsafe extern "C" fn(*mut Client, *const c_char, *mut *mut Statement) -> i32;
 /// `execute`, which reports the number of changed rows.
 pub type Execute =
     unsafe extern "C" fn(*mut Client, *mut Statement, *const Value, usize, *mut u64) -> i32;
@@ -189,12 +191,11 @@ pub struct Sql {
     pub size: u32,
     pub wants: u32,
     pub dialect: *const Dialect,
-    pub begin: Option<unsafe extern "C" fn(*mut Client, u32) -> i32>,
+    pub begin: Option<Begin>,
     pub commit: Option<OfClient>,
     pub undo: Option<OfClient>,
     pub script: Option<unsafe extern "C" fn(*mut Client, *const c_char) -> i32>,
-    pub prepare:
-        Option<unsafe extern "C" fn(*mut Client, *const c_char, *mut *mut Statement) -> i32>,
+    pub prepare: Option<Prepare>,
     pub finish: Option<OfStatement>,
     pub execute: Option<Execute>,
     pub query: Option<Query>,

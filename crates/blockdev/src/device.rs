@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::mount::{MntFlags, umount2};
 
-use crate::error::DeviceError;
+use crate::error::{DeviceError, Result};
 use crate::file_system::FileSystem;
 use crate::image::Image;
 use crate::log::Log;
@@ -39,11 +39,7 @@ impl Device {
     /// # Errors
     /// If FUSE or a loop device is not available, or the file system cannot be mounted: the content
     /// is not a file system for the kernel, or a broken one.
-    pub fn mount(
-        folder: &Path,
-        content: Image,
-        file_system: FileSystem,
-    ) -> Result<Self, DeviceError> {
+    pub fn mount(folder: &Path, content: Image, file_system: FileSystem) -> Result<Self> {
         let log = Log { base: content.clone(), records: Vec::new(), times: Vec::new() };
         let recorded =
             Arc::new(Mutex::new(Recording { image: content, log, begun: Instant::now() }));
@@ -66,7 +62,7 @@ impl Device {
     ///
     /// # Errors
     /// If the file system is still in use.
-    pub fn unmount(mut self) -> Result<Log, DeviceError> {
+    pub fn unmount(mut self) -> Result<Log> {
         self.mounted.unmount()?;
         Ok(lock(&self.recorded).log.clone())
     }
@@ -90,20 +86,20 @@ impl Mounted {
         medium: impl FnOnce() -> io::Result<M> + Send + 'static,
         file_system: FileSystem,
         sector: u32,
-    ) -> Result<Self, DeviceError> {
+    ) -> Result<Self> {
         let (fuse, at) = (folder.join("device"), folder.join("files"));
         for path in [&fuse, &at] {
-            fs::create_dir_all(path).map_err(|error| DeviceError::io("make", path, error))?;
+            fs::create_dir_all(path).map_err(DeviceError::io("make", path))?;
         }
         let server = Server::mount(medium, fuse.clone())
-            .map_err(|error| DeviceError::io("mount a FUSE file system at", &fuse, error))?;
+            .map_err(DeviceError::io("mount a FUSE file system at", &fuse))?;
         let mut this = Self { at, fuse, server: Some(server), mounted: false };
         let file = this.fuse.join(FILE);
         match M::DIRECT {
             false => file_system.mount(&file, &this.at)?,
             true => {
                 let device = LoopDevice::attach(&file, sector)
-                    .map_err(|error| DeviceError::io("attach a loop device to", &file, error))?;
+                    .map_err(DeviceError::io("attach a loop device to", &file))?;
                 file_system.mount_device(&device.path, &this.at)?;
             }
         }
@@ -112,20 +108,18 @@ impl Mounted {
     }
 
     /// Unmounts the file system and ends the server.
-    pub fn unmount(&mut self) -> Result<(), DeviceError> {
+    pub fn unmount(&mut self) -> Result<()> {
         if self.mounted {
-            unmount(&self.at)
-                .map_err(|errno| DeviceError::io("unmount", &self.at, errno.into()))?;
+            unmount(&self.at).map_err(DeviceError::io("unmount", &self.at))?;
             self.mounted = false;
         }
         if let Some(server) = self.server.take() {
             // The loop device releases its file some time after it was unmounted.
-            let unmounted = unmount(&self.fuse).map_err(io::Error::from);
-            let ended = unmounted.and_then(|()| server.join());
-            ended.map_err(|error| DeviceError::io("unmount", &self.fuse, error))?;
+            let ended = unmount(&self.fuse).map_err(io::Error::from).and_then(|()| server.join());
+            ended.map_err(DeviceError::io("unmount", &self.fuse))?;
         }
         for path in [&self.at, &self.fuse] {
-            fs::remove_dir(path).map_err(|error| DeviceError::io("remove", path, error))?;
+            fs::remove_dir(path).map_err(DeviceError::io("remove", path))?;
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use nix::sys::statvfs::statvfs;
 use nix::unistd::syncfs;
 
 use crate::device::unmount;
-use crate::error::{DeviceError, call};
+use crate::error::{DeviceError, Result, call};
 use crate::file_system::FileSystem;
 
 /// A file system in a file, mounted. Dropping it unmounts it.
@@ -28,8 +28,8 @@ impl Disk {
     ///
     /// # Errors
     /// If the kernel does not mount it, or no loop device is available.
-    pub fn mount(image: &Path, at: &Path, file_system: FileSystem) -> Result<Self, DeviceError> {
-        fs::create_dir_all(at).map_err(|error| DeviceError::io("make", at, error))?;
+    pub fn mount(image: &Path, at: &Path, file_system: FileSystem) -> Result<Self> {
+        fs::create_dir_all(at).map_err(DeviceError::io("make", at))?;
         file_system.mount(image, at)?;
         Ok(Self { at: at.to_owned(), image: image.to_owned(), mounted: true })
     }
@@ -38,10 +38,9 @@ impl Disk {
     ///
     /// # Errors
     /// If the system does not report it.
-    pub fn free(&self) -> Result<u64, DeviceError> {
-        let stat = statvfs(&self.at);
-        let stat = stat
-            .map_err(|errno| DeviceError::io("read the free space of", &self.at, errno.into()))?;
+    pub fn free(&self) -> Result<u64> {
+        let stat =
+            statvfs(&self.at).map_err(DeviceError::io("read the free space of", &self.at))?;
         Ok(stat.blocks_available() * stat.fragment_size())
     }
 
@@ -49,9 +48,9 @@ impl Disk {
     ///
     /// # Errors
     /// If the file cannot be written, or the file system is broken.
-    pub fn sync(&self) -> Result<(), DeviceError> {
+    pub fn sync(&self) -> Result<()> {
         let synced = File::open(&self.at).and_then(|at| Ok(syncfs(&at)?));
-        synced.map_err(|error| DeviceError::io("sync", &self.at, error))
+        synced.map_err(DeviceError::io("sync", &self.at))
     }
 
     /// Syncs the file system, and copies its file to another, sparse one. The copy is what the file
@@ -59,7 +58,7 @@ impl Disk {
     ///
     /// # Errors
     /// If the copy cannot be written.
-    pub fn copy(&self, to: &Path) -> Result<(), DeviceError> {
+    pub fn copy(&self, to: &Path) -> Result<()> {
         self.sync()?;
         let mut copy = Command::new("cp");
         call(copy.args(["--sparse=always", "--"]).arg(&self.image).arg(to), "coreutils")
@@ -69,8 +68,8 @@ impl Disk {
     ///
     /// # Errors
     /// If the file system is still in use.
-    pub fn unmount(mut self) -> Result<(), DeviceError> {
-        unmount(&self.at).map_err(|errno| DeviceError::io("unmount", &self.at, errno.into()))?;
+    pub fn unmount(mut self) -> Result<()> {
+        unmount(&self.at).map_err(DeviceError::io("unmount", &self.at))?;
         self.mounted = false;
         Ok(())
     }

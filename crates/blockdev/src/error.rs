@@ -50,17 +50,23 @@ pub enum DeviceError {
     NoMounts(nix::Error),
 }
 
+/// Result of an operation on a device.
+pub type Result<T, E = DeviceError> = std::result::Result<T, E>;
+
 impl DeviceError {
-    pub(crate) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
-        Self::Io { doing, path: path.to_owned(), source }
+    /// Returns a conversion of errors while `doing` something with a path.
+    pub(crate) fn io<E: Into<io::Error>>(
+        doing: &'static str,
+        path: &Path,
+    ) -> impl FnOnce(E) -> Self {
+        move |source| Self::Io { doing, path: path.to_owned(), source: source.into() }
     }
 }
 
 /// Runs a program to its end.
-pub(crate) fn call(command: &mut Command, package: &'static str) -> Result<(), DeviceError> {
+pub(crate) fn call(command: &mut Command, package: &'static str) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
-    let output = match output {
+    let output = match command.stdin(Stdio::null()).stdout(Stdio::null()).output() {
         Ok(output) => output,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(DeviceError::Missing { program, package });

@@ -64,8 +64,7 @@ fn possible_losses(window: &[usize], at: usize) -> Vec<Cut> {
     if window.len() <= MAX_SUBSET_CHANGES {
         return (1..1_u32 << window.len()).map(|set| chosen(&|n| set >> n & 1 == 1)).collect();
     }
-    let each = 0..window.len();
-    each.flat_map(|one| [chosen(&|n| n == one), chosen(&|n| n != one)]).collect()
+    (0..window.len()).flat_map(|one| [chosen(&|n| n == one), chosen(&|n| n != one)]).collect()
 }
 
 /// Returns the possible numbers of bytes that are present of a torn write of that length.

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
 
-use crate::error::{DeviceError, call};
+use crate::error::{DeviceError, Result, call};
 
 /// A file system that can be made on a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,18 +42,7 @@ impl FileSystem {
                 "mkfs.ext4",
                 // Nothing is reserved for root, so that the disk is as full for this process as for
                 // a server's user. Blocks have the size of those of a large file system.
-                &[
-                    "-q",
-                    "-F",
-                    "-N",
-                    "4096",
-                    "-m",
-                    "0",
-                    "-b",
-                    "4096",
-                    "-E",
-                    "lazy_itable_init=0,lazy_journal_init=0",
-                ],
+                &["-qF", "-N4096", "-m0", "-b4096", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
                 "e2fsprogs",
             ),
             Self::Xfs => ("mkfs.xfs", &["-q", "-f"], "xfsprogs"),
@@ -75,7 +64,7 @@ impl FileSystem {
     ///
     /// # Errors
     /// If something is missing. The error names it, and how to install it.
-    pub fn check_available(self) -> Result<(), DeviceError> {
+    pub fn check_available(self) -> Result<()> {
         if !self.kernel_supports() {
             // Loads the module if possible. If not, the check below shows it.
             let _ = Command::new("modprobe").args(["-q", self.name()]).output();
@@ -94,16 +83,16 @@ impl FileSystem {
     }
 
     /// Mounts the file system in a file.
-    pub(crate) fn mount(self, file: &Path, at: &Path) -> Result<(), DeviceError> {
+    pub(crate) fn mount(self, file: &Path, at: &Path) -> Result<()> {
         self.mount_with(self.mount_options(), file, at)
     }
 
     /// Mounts the file system on a block device.
-    pub(crate) fn mount_device(self, device: &Path, at: &Path) -> Result<(), DeviceError> {
+    pub(crate) fn mount_device(self, device: &Path, at: &Path) -> Result<()> {
         self.mount_with("rw", device, at)
     }
 
-    fn mount_with(self, options: &str, file: &Path, at: &Path) -> Result<(), DeviceError> {
+    fn mount_with(self, options: &str, file: &Path, at: &Path) -> Result<()> {
         let options = ["-t", self.name(), "-o", options];
         let mounted = call(Command::new("mount").args(options).args([file, at]), "mount");
         mounted.map_err(|error| match error {
@@ -118,10 +107,10 @@ impl FileSystem {
     /// # Errors
     /// If the file cannot be made, the kernel does not support the file system, or the program is
     /// missing or fails.
-    pub fn make(self, file: &Path, bytes: u64) -> Result<(), DeviceError> {
+    pub fn make(self, file: &Path, bytes: u64) -> Result<()> {
         self.check_available()?;
         let made = File::create(file).and_then(|made| made.set_len(bytes));
-        made.map_err(|error| DeviceError::io("make", file, error))?;
+        made.map_err(DeviceError::io("make", file))?;
         let (program, args, package) = self.mkfs_command();
         call(Command::new(program).args(args).arg(file), package)
     }

@@ -92,22 +92,16 @@ impl Image {
     /// Writes at an offset.
     pub fn write(&mut self, offset: u64, data: &[u8]) {
         for (number, within, at) in pieces(offset, data.len()) {
-            let length = within.len();
-            self.change(number, |block| {
-                block[within].copy_from_slice(&data[at..at + length]);
-            });
+            let piece = &data[at..at + within.len()];
+            self.change(number, |block| block[within].copy_from_slice(piece));
         }
     }
 
     /// Sets a range to 0.
     pub fn zero(&mut self, offset: u64, length: u64) {
-        let end = (offset + length).min(self.bytes);
-        let mut at = offset;
-        while at < end {
-            let (number, start) = (at / BLOCK as u64, (at % BLOCK as u64) as usize);
-            let length = (BLOCK - start).min((end - at) as usize);
-            self.change(number, |block| block[start..start + length].fill(0));
-            at += length as u64;
+        let length = length.min(self.bytes.saturating_sub(offset));
+        for (number, within, _) in pieces(offset, length as usize) {
+            self.change(number, |block| block[within].fill(0));
         }
     }
 

@@ -40,14 +40,12 @@ mod traced;
 
 pub use device::Device;
 pub use disk::Disk;
-pub use error::DeviceError;
+pub use error::{DeviceError, Result};
 pub use file_system::FileSystem;
 pub use image::{BLOCK, Image};
 pub use log::{Log, Record, Totals};
 pub use namespace::enter_mount_namespace;
 pub use states::{Cut, Erased, SECTOR, State, Torn};
-pub use timed::{
-    DeviceParameters, PathCost, Request, RequestKind, TimedDevice, Timing, TimingAccuracy,
-};
+pub use timed::{PathCost, Request, RequestKind, TimedDevice, Timing, TimingAccuracy};
 pub use trace::{Access, AccessKind, Trace};
 pub use traced::TracedDevice;

@@ -47,14 +47,10 @@ impl Record {
 /// Totals of a part of a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Number of writes.
-    pub writes: u64,
     /// Bytes written.
     pub bytes: u64,
     /// Number of flushes.
     pub flushes: u64,
-    /// Number of discards.
-    pub discards: u64,
 }
 
 /// Log of the requests that reached a device since it was mounted, and its content before.
@@ -74,11 +70,8 @@ impl Log {
         let mut totals = Totals::default();
         for record in self.records.get(range).unwrap_or_default() {
             match record {
-                Record::Write { data, .. } => {
-                    totals.writes += 1;
-                    totals.bytes += data.len() as u64;
-                }
-                Record::Discard { .. } => totals.discards += 1,
+                Record::Write { data, .. } => totals.bytes += data.len() as u64,
+                Record::Discard { .. } => {}
                 Record::Flush | Record::IgnoredFlush => totals.flushes += 1,
             }
         }

@@ -28,7 +28,11 @@ impl Log {
         let half = unflushed.states(0, most / 2, seed);
         let mut states: HashMap<u64, State> =
             half.into_iter().map(|state| (state.image.digest(), state)).collect();
-        let writes: Vec<(usize, u64)> = self.writes().collect();
+        let write = |(place, record): (usize, &Record)| match record {
+            Record::Write { offset, .. } => Some((place, *offset)),
+            _ => None,
+        };
+        let writes: Vec<_> = self.records.iter().enumerate().filter_map(write).collect();
         let tries = if writes.is_empty() { 0 } else { 2 * most };
         for _ in 0..tries {
             if states.len() >= most {
@@ -44,15 +48,6 @@ impl Log {
             states.entry(image.digest()).or_insert(State { cut, image });
         }
         in_order(states)
-    }
-
-    /// Returns the index of each write, and its offset.
-    fn writes(&self) -> impl Iterator<Item = (usize, u64)> {
-        let writes = self.records.iter().enumerate();
-        writes.filter_map(|(place, record)| match record {
-            Record::Write { offset, .. } => Some((place, *offset)),
-            _ => None,
-        })
     }
 
     /// Restores the earlier content of an erase block in an image.

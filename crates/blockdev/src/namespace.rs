@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 
-use crate::error::DeviceError;
+use crate::error::{DeviceError, Result};
 
 /// The mount namespace in which the process began.
 static INITIAL: OnceLock<File> = OnceLock::new();
@@ -17,11 +17,10 @@ static INITIAL: OnceLock<File> = OnceLock::new();
 ///
 /// # Errors
 /// If the system does not allow it. It requires root.
-pub fn enter_mount_namespace() -> Result<(), DeviceError> {
+pub fn enter_mount_namespace() -> Result<()> {
     if INITIAL.get().is_none() {
         let at = "/proc/thread-self/ns/mnt";
-        let initial =
-            File::open(at).map_err(|error| DeviceError::io("open", at.as_ref(), error))?;
+        let initial = File::open(at).map_err(DeviceError::io("open", at.as_ref()))?;
         // An error means that another thread was faster: it has stored the same namespace.
         let _ = INITIAL.set(initial);
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::device::unmount;
-use crate::error::DeviceError;
+use crate::error::{DeviceError, Result};
 use crate::loop_device::LoopDevice;
 use crate::medium::FILE;
 use crate::server::Server;
@@ -47,26 +47,25 @@ impl PathCost {
     ///
     /// # Errors
     /// If FUSE or a loop device is not available.
-    pub fn measure(folder: &Path) -> Result<Self, DeviceError> {
-        let failed = |doing, path: &Path, error| DeviceError::io(doing, path, error);
+    pub fn measure(folder: &Path) -> Result<Self> {
         let (fuse, image) = (folder.join("device"), folder.join("image"));
-        fs::create_dir_all(&fuse).map_err(|error| failed("make", &fuse, error))?;
+        fs::create_dir_all(&fuse).map_err(DeviceError::io("make", &fuse))?;
         let made = File::create(&image).and_then(|file| file.set_len(BYTES));
-        made.map_err(|error| failed("make", &image, error))?;
+        made.map_err(DeviceError::io("make", &image))?;
         let path = image.clone();
         let medium =
             move || TimedMedium::open(&path, Box::new(Fixed), 1, Self::default(), Arc::default());
         let server = Server::mount(medium, fuse.clone())
-            .map_err(|error| failed("mount a FUSE file system at", &fuse, error))?;
+            .map_err(DeviceError::io("mount a FUSE file system at", &fuse))?;
         // The server has the file open. Without a name it takes no space after a kill.
-        let removed = fs::remove_file(&image).map_err(|error| failed("remove", &image, error));
+        let removed = fs::remove_file(&image).map_err(DeviceError::io("remove", &image));
         let cost = removed.and_then(|()| {
             Self::measure_file(&fuse.join(FILE))
-                .map_err(|error| failed("measure a loop device over", &fuse, error))
+                .map_err(DeviceError::io("measure a loop device over", &fuse))
         });
         let unmounted = unmount(&fuse).map_err(io::Error::from).and_then(|()| server.join());
-        unmounted.map_err(|error| failed("unmount", &fuse, error))?;
-        fs::remove_dir(&fuse).map_err(|error| failed("remove", &fuse, error))?;
+        unmounted.map_err(DeviceError::io("unmount", &fuse))?;
+        fs::remove_dir(&fuse).map_err(DeviceError::io("remove", &fuse))?;
         cost
     }
 

@@ -45,8 +45,7 @@ impl Server {
         let (mounted, mounts) = channel();
         let (end, ends) = channel::<()>();
         let thread = thread::spawn(move || {
-            let session = serve(medium, &at);
-            let session = match session {
+            let session = match serve(medium, &at) {
                 Ok(session) => session,
                 // The waiting caller gets the error.
                 Err(error) => return mounted.send(Err(error)).or(Ok(())),

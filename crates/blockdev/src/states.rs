@@ -6,7 +6,6 @@
 //! write is torn.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::fmt;
 
 use rand::seq::SliceRandom;
@@ -154,15 +153,10 @@ impl Log {
             }
             flushed = flush;
             let state = self.state_from(&kept, flushed, cut);
-            let latest = |cut: &Cut| (cut.at, cut.torn.is_none());
-            match states.entry(state.image.digest()) {
-                Entry::Occupied(mut known) if latest(&known.get().cut) < latest(&state.cut) => {
-                    known.insert(state);
-                }
-                Entry::Occupied(_) => {}
-                Entry::Vacant(place) => {
-                    place.insert(state);
-                }
+            let latest = |state: &State| (state.cut.at, state.cut.torn.is_none());
+            let digest = state.image.digest();
+            if states.get(&digest).is_none_or(|known| latest(known) < latest(&state)) {
+                states.insert(digest, state);
             }
         }
     }
@@ -209,8 +203,7 @@ impl Log {
 
     /// Expands a cut from its compact form.
     fn expand(&self, CompactCut { at, lost }: CompactCut) -> Cut {
-        let window = self.flushed_before(at)..at;
-        let window = window.filter(|place| self.records[*place].is_change());
+        let window = (self.flushed_before(at)..at).filter(|place| self.records[*place].is_change());
         let (lost, torn) = match lost {
             Lost::Nothing => (Vec::new(), None),
             Lost::One(one) => (vec![one], None),

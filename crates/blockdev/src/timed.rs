@@ -13,7 +13,7 @@ use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 use nix::unistd::Pid;
 
 use crate::device::Mounted;
-use crate::error::DeviceError;
+use crate::error::{DeviceError, Result};
 use crate::file_system::FileSystem;
 use crate::medium::{Medium, lock, monotonic_ns, punch};
 use crate::trace::{Access, AccessKind, Trace};
@@ -76,15 +76,6 @@ impl PathCost {
     }
 }
 
-/// Parameters of a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DeviceParameters {
-    /// Number of requests that it handles at the same time.
-    pub parallel_requests: u32,
-    /// Sector size in bytes: a power of two from 512 to 4096.
-    pub sector: u32,
-}
-
 /// How well a device kept the times of its model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimingAccuracy {
@@ -125,7 +116,9 @@ pub(crate) struct Measurements {
 }
 
 impl TimedDevice {
-    /// Mounts the file system in the file `image`, below `folder`, which it creates.
+    /// Mounts the file system in the file `image`, below `folder`, which it creates. The device
+    /// handles `parallel_requests` at the same time. `sector` is its sector size in bytes: a power
+    /// of two from 512 to 4096.
     ///
     /// # Errors
     /// If FUSE or a loop device is not available, or the file system cannot be mounted.
@@ -134,26 +127,18 @@ impl TimedDevice {
         image: &Path,
         file_system: FileSystem,
         timing: Box<dyn Timing>,
-        at: DeviceParameters,
+        parallel_requests: u32,
+        sector: u32,
         path: PathCost,
-    ) -> Result<Self, DeviceError> {
-        let DeviceParameters { parallel_requests, sector } = at;
-        let image = image.canonicalize().map_err(|e| DeviceError::io("find", image, e))?;
-        let bytes =
-            image.metadata().map_err(|e| DeviceError::io("read the size of", &image, e))?.len();
-        let measurements = Arc::new(Mutex::new(Measurements {
-            trace: Trace::new(bytes),
-            accuracy: TimingAccuracy::default(),
-        }));
+    ) -> Result<Self> {
+        let image = image.canonicalize().map_err(DeviceError::io("find", image))?;
+        let bytes = image.metadata().map_err(DeviceError::io("read the size of", &image))?.len();
+        let measurements = Measurements { trace: Trace::new(bytes), ..Measurements::default() };
+        let measurements = Arc::new(Mutex::new(measurements));
         let shared = Arc::clone(&measurements);
         let medium = move || TimedMedium::open(&image, timing, parallel_requests, path, shared);
         let mounted = Mounted::mount(folder, medium, file_system, sector)?;
         Ok(Self { at: mounted.at.clone(), measurements, mounted })
-    }
-
-    /// Returns how well the device has kept the times of its model so far.
-    pub fn timing_accuracy(&self) -> TimingAccuracy {
-        lock(&self.measurements).accuracy
     }
 
     /// Unmounts the file system. Returns the trace of the device, including the unmounting, and how
@@ -161,7 +146,7 @@ impl TimedDevice {
     ///
     /// # Errors
     /// If the file system is still in use.
-    pub fn unmount(mut self) -> Result<(Trace, TimingAccuracy), DeviceError> {
+    pub fn unmount(mut self) -> Result<(Trace, TimingAccuracy)> {
         self.mounted.unmount()?;
         let Measurements { trace, accuracy } = std::mem::take(&mut *lock(&self.measurements));
         Ok((trace, accuracy))

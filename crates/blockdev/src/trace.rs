@@ -1,7 +1,5 @@
 //! Trace of the requests that reached a device: time, offset and length, but not the content.
 
-use crate::log::Totals;
-
 /// Largest number of accesses in a trace: 24 bytes each, 400 MB.
 const MAX_ACCESSES: usize = 1 << 24;
 
@@ -88,22 +86,6 @@ impl Trace {
         self.chunks.is_empty()
     }
 
-    /// Returns the totals of a period, including its first and its last ns.
-    pub fn totals(&self, began: u64, ended: u64) -> Totals {
-        let mut totals = Totals::default();
-        for access in self.iter().filter(|access| (began..=ended).contains(&access.ns)) {
-            match access.kind {
-                AccessKind::Write => {
-                    totals.writes += 1;
-                    totals.bytes += access.length;
-                }
-                AccessKind::Discard => totals.discards += 1,
-                AccessKind::Flush => totals.flushes += 1,
-            }
-        }
-        totals
-    }
-
     /// Adds an access.
     pub(crate) fn add(&mut self, access: Access) {
         if self.chunks.len() * CHUNK >= MAX_ACCESSES + CHUNK || self.left_out > 0 {
@@ -126,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn accesses_come_back_as_they_were_and_are_counted_by_their_time() {
+    fn accesses_come_back_as_they_were() {
         let mut trace = Trace::default();
         let kinds = [AccessKind::Write, AccessKind::Discard, AccessKind::Flush];
         let all = (0..100_000_u64).map(|ns| {
@@ -137,8 +119,6 @@ mod tests {
         all.clone().for_each(|access| trace.add(access));
         assert!(trace.iter().eq(all));
         assert_eq!((trace.len(), trace.left_out), (100_000, 0));
-        let expected = Totals { writes: 2, bytes: (3 + 6) << 9, flushes: 1, discards: 1 };
-        assert_eq!(trace.totals(3, 6), expected);
         assert_eq!(size_of::<PackedAccess>(), 24);
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use crate::device::Mounted;
-use crate::error::DeviceError;
+use crate::error::{DeviceError, Result};
 use crate::file_system::FileSystem;
 use crate::medium::{Medium, lock, monotonic_ns, punch};
 use crate::states::SECTOR;
@@ -30,14 +30,9 @@ impl TracedDevice {
     ///
     /// # Errors
     /// If FUSE or a loop device is not available, or the file system cannot be mounted.
-    pub fn mount(
-        folder: &Path,
-        image: &Path,
-        file_system: FileSystem,
-    ) -> Result<Self, DeviceError> {
-        let image = image.canonicalize().map_err(|e| DeviceError::io("find", image, e))?;
-        let bytes =
-            image.metadata().map_err(|e| DeviceError::io("read the size of", &image, e))?.len();
+    pub fn mount(folder: &Path, image: &Path, file_system: FileSystem) -> Result<Self> {
+        let image = image.canonicalize().map_err(DeviceError::io("find", image))?;
+        let bytes = image.metadata().map_err(DeviceError::io("read the size of", &image))?.len();
         let trace = Arc::new(Mutex::new(Trace::new(bytes)));
         let shared_trace = Arc::clone(&trace);
         let medium = move || {
@@ -52,7 +47,7 @@ impl TracedDevice {
     ///
     /// # Errors
     /// If the file system is still in use.
-    pub fn unmount(mut self) -> Result<Trace, DeviceError> {
+    pub fn unmount(mut self) -> Result<Trace> {
         self.mounted.unmount()?;
         Ok(std::mem::take(&mut *lock(&self.trace)))
     }

@@ -121,7 +121,8 @@ impl Database {
 
 /// A bare loop's database with the rows and keys of `sensors` in its form.
 pub struct Bare {
-    database: Database,
+    /// The database, to be maintained and closed.
+    pub database: Database,
     rows: Vec<Row>,
     wanted: Vec<LookupKey>,
 }
@@ -160,11 +161,6 @@ impl Bare {
         done(code, "load").map(|()| ns)
     }
 
-    /// Runs its maintenance.
-    pub fn maintain(&mut self) -> Result<(), Failure> {
-        self.database.maintain()
-    }
-
     /// Reads every key. Returns the time in ns, and what was found.
     pub fn read(&mut self) -> Result<(u64, RowSum), Failure> {
         let mut found = RowSum::default();
@@ -175,11 +171,6 @@ impl Bare {
         let code = unsafe { (functions.read)(db, keys, count, &mut found) };
         let ns = start.elapsed().as_nanos() as u64;
         done(code, "read").map(|()| (ns, found))
-    }
-
-    /// Closes it.
-    pub fn close(self) -> Result<(), Failure> {
-        self.database.close()
     }
 }
 
@@ -227,9 +218,9 @@ mod tests {
         let mut bare = Bare::open(engine, place, 16 << 20, &rows, wanted).unwrap();
         assert!(bare.load().unwrap() > 0, "{engine}");
         assert!(bare.load().unwrap() > 0, "{engine}");
-        bare.maintain().unwrap();
+        bare.database.maintain().unwrap();
         assert_eq!(bare.read().unwrap().1, expected, "{engine}");
-        bare.close().unwrap();
+        bare.database.close().unwrap();
     }
 
     #[test]

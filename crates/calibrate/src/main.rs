@@ -114,11 +114,9 @@ fn calibrate(pairs: usize, engines: &[&str]) -> Result<(), Failure> {
         eprintln!("{id} {version}: {pairs} pairs");
         let scratch = tempfile::tempdir_in(folder.path())?;
         let (id, is_server) = (engine.info().id, engine.info().kind == Kind::Server);
+        let (staged, rows) = if is_server { (&few, servers::ROWS) } else { (&staged, ROWS) };
         let compared = match loops::is_compiled_in(id) {
-            true if is_server => {
-                embedded::compare(id, &version, &few, servers::ROWS, scratch.path(), pairs)
-            }
-            true => embedded::compare(id, &version, &staged, ROWS, scratch.path(), pairs),
+            true => embedded::compare(id, &version, staged, rows, scratch.path(), pairs),
             false => servers::compare(engine, &version, scratch.path(), pairs),
         };
         match compared {

@@ -79,7 +79,7 @@ pub fn run(engine: &str, staged: &Path, dir: &Path) -> Result<Pair, Failure> {
         Side::Embermark => timed(&mut *bench, place, &mut meter).map(|(ns, _)| ns),
         Side::Tool => Ok(bare.load()? as f64 / staged.len() as f64),
     })?;
-    bare.maintain()?;
+    bare.database.maintain()?;
     let (place, mut meter) = (phase(&*bench, "read")?, Meter::new(None));
     // Each run directly follows another, unmeasured one of its own side. What the other side and
     // the check of an answer left in the CPU's caches thus affects neither. The bare loop reads
@@ -99,7 +99,7 @@ pub fn run(engine: &str, staged: &Path, dir: &Path) -> Result<Pair, Failure> {
             (_, found) => Err(format!("the loop found {found:?}, and not {expected:?}").into()),
         },
     })?;
-    bare.close()?;
+    bare.database.close()?;
     bench.finish()?;
     Ok(Pair { load: medians(&load), read: medians(&read) })
 }

@@ -50,9 +50,7 @@ ops = "100%"
 const READ: u64 = 1;
 
 fn workload() -> Result<&'static dyn Workload, Failure> {
-    let definition =
-        parse("calibration.toml", FILE, &[]).map_err(|mistakes| mistakes.to_string())?;
-    Ok(Defined::leak(definition, PathBuf::new(), 0.0))
+    Ok(Defined::leak(parse("calibration.toml", FILE, &[])?, PathBuf::new(), 0.0))
 }
 
 /// Stages the rows for this number of times of the grid.

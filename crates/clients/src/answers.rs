@@ -16,7 +16,7 @@ const LIST: u8 = 5;
 const DEPTH: u8 = 8;
 
 /// The answers of a program, which are read in the order of the calls.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Answers {
     bytes: Vec<u8>,
     at: usize,
@@ -48,19 +48,7 @@ impl Answers {
         if !bytes.starts_with(MAGIC) {
             return Err(garbled("does not begin with embmans1"));
         }
-        let mut answers = Self {
-            bytes,
-            at: MAGIC.len(),
-            shape,
-            block: 0,
-            done: 0,
-            played: 0,
-            call: 0,
-            total: false,
-            blocks_done: 0,
-            is_over: false,
-            latencies: Vec::new(),
-        };
+        let mut answers = Self { bytes, at: MAGIC.len(), shape, ..Self::default() };
         let timed = answers.word()?;
         answers.latencies = (0..timed).map(|_| answers.word()).collect::<Result<_>>()?;
         answers.blocks_done = answers.word()?;

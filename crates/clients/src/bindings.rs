@@ -10,8 +10,8 @@ pub(crate) struct Binding {
     language: &'static str,
     /// Name of the package in `--client LANGUAGE:PACKAGE`.
     pub package: &'static str,
-    /// Engines that it supports.
-    engines: &'static [&'static str],
+    /// The engine that it supports.
+    engine: &'static str,
     /// The code.
     pub source: &'static str,
     /// A whole program that opens, sets and commits in the same way, with `{{NAME}}` for each
@@ -20,20 +20,17 @@ pub(crate) struct Binding {
 }
 
 macro_rules! binding {
-    ($language:literal, $package:literal, $file:literal, $($engine:literal),+) => {
+    ($language:literal, $package:literal, $file:literal, $engine:literal) => {
         Binding {
-            language: $language,
-            package: $package,
-            engines: &[$($engine),+],
-            source: include_str!(concat!("../", $language, "/", $file)),
             snippet: Some(include_str!(concat!("../", $language, "/snippets/", $file))),
+            ..binding!(bare $language, $package, $file, $engine)
         }
     };
-    (bare $language:literal, $package:literal, $file:literal, $($engine:literal),+) => {
+    (bare $language:literal, $package:literal, $file:literal, $engine:literal) => {
         Binding {
             language: $language,
             package: $package,
-            engines: &[$($engine),+],
+            engine: $engine,
             source: include_str!(concat!("../", $language, "/", $file)),
             snippet: None,
         }
@@ -73,8 +70,7 @@ pub(crate) fn find(
     package: Option<&str>,
     engine: &str,
 ) -> Result<&'static Binding> {
-    let all =
-        || BINDINGS.iter().filter(|of| of.language == language && of.engines.contains(&engine));
+    let all = || BINDINGS.iter().filter(|of| of.language == language && of.engine == engine);
     let chosen = |of: &&Binding| package.is_none_or(|package| package == of.package);
     all().find(chosen).ok_or_else(|| {
         let names: Vec<&str> = all().map(|of| of.package).collect();

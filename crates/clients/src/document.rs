@@ -16,7 +16,7 @@ use embermark_contract::{
 
 use crate::lifecycle::lifecycle;
 use crate::operations::{Code, Operations};
-use crate::tape::{Mode, State, Tape};
+use crate::tape::{Mode, Tape};
 
 /// A document store whose calls go through a tape.
 pub(crate) struct TapedDocuments {
@@ -53,28 +53,18 @@ impl TapedDocuments {
         texts: impl FnOnce(&CollectionDef) -> Vec<String>,
     ) -> Result<()> {
         let def = self.def(collection)?;
-        self.tape.with(|state| {
-            if let State::Record(operations) = state {
-                record(operations, code, def, &texts(def));
-            }
-        });
+        self.tape.note(|operations| record(operations, code, def, &texts(def)));
         Ok(())
     }
 
     /// Returns the number of documents that the program changed by a call.
     fn changed(&self, code: Code) -> Result<u64> {
-        self.tape.with(|state| match state {
-            State::Play(answers) => answers.changed(code),
-            State::Through | State::Record(_) => Ok(0),
-        })
+        self.tape.answer(|answers| answers.changed(code))
     }
 
     /// Visits the rows of the program's answer to a call.
     fn play_rows(&self, code: Code, visit: &mut Visit<'_>) -> Result<()> {
-        self.tape.with(|state| match state {
-            State::Play(answers) => answers.rows(code, visit),
-            State::Through | State::Record(_) => Ok(()),
-        })
+        self.tape.answer(|answers| answers.rows(code, visit))
     }
 }
 

@@ -13,7 +13,7 @@ use embermark_contract::{
 
 use crate::lifecycle::lifecycle;
 use crate::operations::Code;
-use crate::tape::{Mode, State, Tape};
+use crate::tape::{Mode, Tape};
 
 /// A store of pairs whose calls go through a tape.
 pub(crate) struct TapedPairs {
@@ -71,24 +71,16 @@ impl KvStore for TapedPairs {
         match tape.mode() {
             Mode::Through => store.transact(scope, work),
             Mode::Record => {
-                tape.with(|state| {
-                    if let State::Record(operations) = state {
-                        match scope {
-                            Scope::PerOperation => operations.end_operation(),
-                            Scope::Snapshot => operations.begin(false),
-                            Scope::Batch => operations.begin(true),
-                        }
-                    }
+                tape.note(|operations| match scope {
+                    Scope::PerOperation => operations.end_operation(),
+                    Scope::Snapshot => operations.begin(false),
+                    Scope::Batch => operations.begin(true),
                 });
                 // In any scope: nothing is changed here.
                 let done = store.transact(Scope::Snapshot, &mut |inner| {
                     work(&mut Recorded { inner, tape, names, value: Vec::new() })
                 });
-                tape.with(|state| {
-                    if let State::Record(operations) = state {
-                        operations.commit();
-                    }
-                });
+                tape.note(crate::Operations::commit);
                 done
             }
             Mode::Play => work(&mut Played { tape, value: Vec::new() }),
@@ -99,8 +91,8 @@ impl KvStore for TapedPairs {
         self.store.delete_range(table, from, to)
     }
 
-    fn deletes_range(&self) -> &'static str {
-        self.store.deletes_range()
+    fn deletes_range(&self, table: Table) -> &'static str {
+        self.store.deletes_range(table)
     }
 }
 
@@ -114,11 +106,9 @@ struct Recorded<'a> {
 
 impl Recorded<'_> {
     fn call(&self, code: Code, table: Table, params: &[Param<'_>]) {
-        self.tape.with(|state| {
-            if let State::Record(operations) = state {
-                let number = operations.table(&self.names[table.0], &[]);
-                operations.call(code, number, params.iter().copied());
-            }
+        self.tape.note(|operations| {
+            let number = operations.table(&self.names[table.0], &[]);
+            operations.call(code, number, params.iter().copied());
         });
     }
 }
@@ -189,8 +179,7 @@ impl Played<'_> {
     /// Reads a value into `value`. Returns whether there is one.
     fn read(&mut self) -> Result<bool> {
         let Self { tape, value } = self;
-        tape.with(|state| {
-            let State::Play(answers) = state else { return Ok(false) };
+        tape.answer(|answers| {
             let mut is_there = false;
             answers.rows(Code::Get, &mut |row| {
                 if let Some(bytes) = row.bytes(0)? {
@@ -205,10 +194,7 @@ impl Played<'_> {
     }
 
     fn changed(&self, code: Code) -> Result<u64> {
-        self.tape.with(|state| match state {
-            State::Play(answers) => answers.changed(code),
-            State::Through | State::Record(_) => Ok(0),
-        })
+        self.tape.answer(|answers| answers.changed(code))
     }
 }
 
@@ -218,8 +204,7 @@ impl Operations for Played<'_> {
     }
 
     fn scan(&mut self, _: Table, _: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        self.tape.with(|state| {
-            let State::Play(answers) = state else { return Ok(()) };
+        self.tape.answer(|answers| {
             let mut on = ControlFlow::Continue(());
             answers.rows(Code::Scan, &mut |row| {
                 if let (true, Some(key), Some(value)) =
@@ -233,11 +218,10 @@ impl Operations for Played<'_> {
     }
 
     fn count(&mut self, _: Table) -> Result<Option<u64>> {
-        let is_next = self.tape.with(|state| match state {
-            State::Play(answers) => answers.is_next(Code::Count),
-            State::Through | State::Record(_) => false,
-        });
-        if is_next { self.changed(Code::Count).map(Some) } else { Ok(None) }
+        self.tape.answer(|answers| match answers.is_next(Code::Count) {
+            true => answers.changed(Code::Count).map(Some),
+            false => Ok(None),
+        })
     }
 
     fn put(&mut self, _: Table, _: &[u8], _: &[u8]) -> Result<()> {

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use embermark_contract::document::CollectionDef;
 use embermark_contract::sql::Param;
+use embermark_model::table::OwnedValue;
 
 /// Beginning of the file.
 const MAGIC: &[u8; 8] = b"embmops1";
@@ -55,39 +56,17 @@ struct Call {
     code: Code,
     /// Number of the statement or the table.
     target: u32,
-    values: Vec<Value>,
+    values: Vec<OwnedValue>,
 }
 
-/// An owned value.
-#[derive(Debug)]
-enum Value {
-    Null,
-    Int(i64),
-    Float(f64),
-    Text(String),
-    Bytes(Vec<u8>),
-}
-
-impl Value {
-    fn from_param(value: Param<'_>) -> Self {
-        match value {
-            Param::Null => Self::Null,
-            Param::Int(value) => Self::Int(value),
-            Param::Float(value) => Self::Float(value),
-            Param::Text(value) => Self::Text(value.to_owned()),
-            Param::Bytes(value) => Self::Bytes(value.to_owned()),
-        }
-    }
-
-    /// Returns the number of its type in the file.
-    const fn kind(&self) -> u64 {
-        match self {
-            Self::Null => 0,
-            Self::Int(_) => 1,
-            Self::Float(_) => 2,
-            Self::Text(_) => 3,
-            Self::Bytes(_) => 4,
-        }
+/// Returns the number of a value's type in the file.
+const fn kind(value: &OwnedValue) -> u64 {
+    match value {
+        OwnedValue::Null => 0,
+        OwnedValue::Int(_) => 1,
+        OwnedValue::Float(_) => 2,
+        OwnedValue::Text(_) => 3,
+        OwnedValue::Bytes(_) => 4,
     }
 }
 
@@ -107,31 +86,31 @@ struct Column {
 
 impl Column {
     /// Whether a value may be the next one.
-    const fn takes(&self, value: &Value) -> bool {
-        let kind = value.kind();
+    const fn takes(&self, value: &OwnedValue) -> bool {
+        let kind = kind(value);
         kind == 0 || self.kind == 0 || self.kind == kind
     }
 
-    fn push(&mut self, value: &Value) {
+    fn push(&mut self, value: &OwnedValue) {
         if self.kind == 0 {
             // Earlier values were null.
-            self.kind = value.kind();
+            self.kind = kind(value);
             match self.kind {
                 1 | 2 => self.words = vec![0; self.nulls.len()],
                 3 | 4 => self.ends = vec![0; self.nulls.len()],
                 _ => {}
             }
         }
-        let is_null = matches!(value, Value::Null);
+        let is_null = matches!(value, OwnedValue::Null);
         self.nulls.push(u8::from(is_null));
         self.has_nulls |= is_null;
         match value {
-            Value::Int(value) => self.words.push(value.cast_unsigned()),
-            Value::Float(value) => self.words.push(value.to_bits()),
-            Value::Text(text) => self.bytes.extend_from_slice(text.as_bytes()),
-            Value::Bytes(bytes) => self.bytes.extend_from_slice(bytes),
-            Value::Null if matches!(self.kind, 1 | 2) => self.words.push(0),
-            Value::Null => {}
+            OwnedValue::Int(value) => self.words.push(value.cast_unsigned()),
+            OwnedValue::Float(value) => self.words.push(value.to_bits()),
+            OwnedValue::Text(text) => self.bytes.extend_from_slice(text.as_bytes()),
+            OwnedValue::Bytes(bytes) => self.bytes.extend_from_slice(bytes),
+            OwnedValue::Null if matches!(self.kind, 1 | 2) => self.words.push(0),
+            OwnedValue::Null => {}
         }
         if matches!(self.kind, 3 | 4) {
             self.ends.push(self.bytes.len() as u64);
@@ -226,7 +205,7 @@ impl Operations {
         target: u32,
         values: impl IntoIterator<Item = Param<'a>>,
     ) {
-        let values = values.into_iter().map(Value::from_param).collect();
+        let values = values.into_iter().map(|value| value.to_owned()).collect();
         self.calls.push(Call { code, target, values });
     }
 

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
-use crate::operations::{Shape, Table};
+use crate::operations::Shape;
 use crate::{Answers, Command, Operations, Program};
 
 /// The first line of a program, with the version of its protocol.
@@ -165,17 +165,6 @@ impl Process {
     /// # Errors
     /// If it cannot read them, or its package does not support them.
     pub fn prepare(&mut self, operations: &Operations, expected: &str, run: Run) -> Result<()> {
-        #[derive(Serialize)]
-        struct Prepare<'a> {
-            r#do: &'a str,
-            operations: String,
-            answers: String,
-            statements: &'a [String],
-            tables: &'a [Table],
-            expected: &'a str,
-            warm_up: bool,
-            repeat_ns: Option<u64>,
-        }
         let doing = "receive its operations";
         let wrong = |error: io::Error| failed(doing, error);
         // In memory: on a disk they would be counted as the engine's writes.
@@ -185,16 +174,16 @@ impl Process {
         let mut to = BufWriter::new(&given);
         operations.write(&mut to).and_then(|()| to.flush()).map_err(wrong)?;
         let path = |file: &File| format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
-        self.send(&Prepare {
-            r#do: "prepare",
-            operations: path(&given),
-            answers: path(&answers),
-            statements: &operations.statements,
-            tables: &operations.tables,
-            expected,
-            warm_up: run.warm_up,
-            repeat_ns: run.repeat_ns,
-        })?;
+        self.send(&json!({
+            "do": "prepare",
+            "operations": path(&given),
+            "answers": path(&answers),
+            "statements": operations.statements,
+            "tables": operations.tables,
+            "expected": expected,
+            "warm_up": run.warm_up,
+            "repeat_ns": run.repeat_ns,
+        }))?;
         let Nothing {} = self.answer(doing)?;
         self.answers = Some((answers, operations.shape()));
         Ok(())

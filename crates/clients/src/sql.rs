@@ -10,8 +10,8 @@ use embermark_contract::{
 };
 
 use crate::lifecycle::lifecycle;
-use crate::operations::Code;
-use crate::tape::{Mode, State, Tape};
+use crate::operations::{Code, Operations};
+use crate::tape::{Mode, Tape};
 
 /// An SQL store whose calls go through a tape.
 pub(crate) struct TapedSql {
@@ -36,11 +36,9 @@ impl TapedSql {
 
     /// Records a call, if calls are recorded.
     fn record(&self, code: Code, text: &str, params: &[Param<'_>]) {
-        self.tape.with(|state| {
-            if let State::Record(operations) = state {
-                let statement = operations.statement(text);
-                operations.call(code, statement, params.iter().copied());
-            }
+        self.tape.note(|operations| {
+            let statement = operations.statement(text);
+            operations.call(code, statement, params.iter().copied());
         });
     }
 }
@@ -89,10 +87,7 @@ impl SqlStore for TapedSql {
         visit: &mut Visit<'_>,
     ) -> Result<()> {
         match self.tape.mode() {
-            Mode::Play => self.tape.with(|state| match state {
-                State::Play(answers) => answers.rows(Code::Query, visit),
-                State::Through | State::Record(_) => Ok(()),
-            }),
+            Mode::Play => self.tape.answer(|answers| answers.rows(Code::Query, visit)),
             mode => {
                 if mode == Mode::Record {
                     self.record(Code::Query, &self.texts[statement.0], params);
@@ -106,11 +101,7 @@ impl SqlStore for TapedSql {
         if self.tape.mode() == Mode::Through {
             return self.store.begin(access);
         }
-        self.tape.with(|state| {
-            if let State::Record(operations) = state {
-                operations.begin(access == Access::Write);
-            }
-        });
+        self.tape.note(|operations| operations.begin(access == Access::Write));
         Ok(())
     }
 
@@ -118,11 +109,7 @@ impl SqlStore for TapedSql {
         if self.tape.mode() == Mode::Through {
             return self.store.commit();
         }
-        self.tape.with(|state| {
-            if let State::Record(operations) = state {
-                operations.commit();
-            }
-        });
+        self.tape.note(Operations::commit);
         Ok(())
     }
 
@@ -182,10 +169,7 @@ impl SqlStore for TapedSql {
 impl TapedSql {
     /// Returns the number of rows that a call has changed, as the program reports.
     fn run_played(&self) -> Result<u64> {
-        self.tape.with(|state| match state {
-            State::Play(answers) => answers.changed(Code::Run),
-            State::Through | State::Record(_) => Ok(0),
-        })
+        self.tape.answer(|answers| answers.changed(Code::Run))
     }
 }
 

@@ -23,7 +23,7 @@ struct Inner {
 
 /// How calls are handled.
 #[derive(Debug, Default)]
-pub(crate) enum State {
+enum State {
     /// The store executes them.
     #[default]
     Through,
@@ -41,9 +41,7 @@ impl Tape {
 
     /// Ends the current operation.
     pub fn end_operation(&self) {
-        if let State::Record(operations) = &mut self.inner().state {
-            operations.end_operation();
-        }
+        self.note(Operations::end_operation);
     }
 
     /// Returns what was recorded, and lets calls through again.
@@ -96,9 +94,22 @@ impl Tape {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something with the state.
-    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
-        work(&mut self.inner().state)
+    /// Adds to what is recorded, if calls are recorded.
+    pub(crate) fn note(&self, add: impl FnOnce(&mut Operations)) {
+        if let State::Record(operations) = &mut self.inner().state {
+            add(operations);
+        }
+    }
+
+    /// Plays an answer. Returns nothing if no answers are played.
+    pub(crate) fn answer<T: Default>(
+        &self,
+        play: impl FnOnce(&mut Answers) -> Result<T>,
+    ) -> Result<T> {
+        match &mut self.inner().state {
+            State::Play(answers) => play(answers),
+            State::Through | State::Record(_) => Ok(T::default()),
+        }
     }
 
     /// Takes rows of a load until `next` has none. While rows are recorded, `next` gets the
@@ -108,24 +119,22 @@ impl Tape {
         &self,
         mut next: impl FnMut(Option<&mut Operations>) -> bool,
     ) -> Result<u64> {
-        self.with(|state| {
-            let mut given = 0;
-            if let State::Record(operations) = state {
-                operations.begin_load();
-                while next(Some(operations)) {
-                    operations.end_operation();
-                    given += 1;
-                }
-                return Ok(given);
-            }
-            while next(None) {
+        let (mut inner, mut given) = (self.inner(), 0);
+        if let State::Record(operations) = &mut inner.state {
+            operations.begin_load();
+            while next(Some(operations)) {
+                operations.end_operation();
                 given += 1;
             }
-            match state {
-                State::Play(answers) if given > 0 => answers.loaded(),
-                _ => Ok(given),
-            }
-        })
+            return Ok(given);
+        }
+        while next(None) {
+            given += 1;
+        }
+        match &mut inner.state {
+            State::Play(answers) if given > 0 => answers.loaded(),
+            _ => Ok(given),
+        }
     }
 
     /// Returns how calls are handled.

@@ -1,22 +1,18 @@
-//! An embedded key-value engine described by one value.
+//! An embedded engine described by one value.
 
 use std::path::PathBuf;
 
 use embermark_model::{Durability, Explained};
 
 use crate::{
-    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Origin, Result,
-    Settings, Store, Tier, TierTable,
+    Availability, Engine, EngineError, Info, OpenOptions, Opened, Origin, Result, Settings, Store,
+    Tier, TierTable,
 };
 
-/// An embedded key-value engine whose tiers are a table of settings.
+/// An embedded engine whose tiers are a table of settings.
 pub struct Embedded<T: 'static> {
-    /// Name on the command line and in results.
-    pub id: &'static str,
-    /// The engine's own name.
-    pub name: &'static str,
-    /// Licence of what is linked or opened.
-    pub licence: &'static str,
+    /// Description of the engine.
+    pub info: Info,
     /// Durability tiers.
     pub tiers: TierTable<T>,
     /// Reports whether the engine can run here.
@@ -41,8 +37,7 @@ pub struct Embedded<T: 'static> {
 
 impl<T: Sync> Engine for Embedded<T> {
     fn info(&self) -> Info {
-        let (kind, family) = (Kind::Embedded, DataModel::KeyValue);
-        Info { id: self.id, name: self.name, kind, family, licence: self.licence }
+        self.info
     }
 
     fn availability(&self) -> Availability {
@@ -76,13 +71,13 @@ impl<T: Sync> Engine for Embedded<T> {
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let tier = self.tiers.for_tier(options.durability);
         let mut opened = (self.open)(options, &tier.set)?;
-        self.settings.check_accepted(self.id, options, &mut opened.settings)?;
-        tier.check_settings(self.id, options, &mut opened.settings).map(|()| opened)
+        self.settings.check_accepted(self.info.id, options, &mut opened.settings)?;
+        tier.check_settings(self.info.id, options, &mut opened.settings).map(|()| opened)
     }
 
     fn join(&self, options: &OpenOptions, _: &str) -> Result<Store> {
         let what = "a second process at a database that one has open";
-        let join = self.join.ok_or_else(|| EngineError::unsupported(self.id, what))?;
+        let join = self.join.ok_or_else(|| EngineError::unsupported(self.info.id, what))?;
         join(options, &self.tiers.for_tier(options.durability).set)
     }
 }

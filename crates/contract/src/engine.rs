@@ -145,6 +145,26 @@ pub struct Info {
 }
 
 impl Info {
+    /// Describes an embedded key-value engine.
+    pub const fn key_value(id: &'static str, name: &'static str, licence: &'static str) -> Self {
+        Self { id, name, kind: Kind::Embedded, family: DataModel::KeyValue, licence }
+    }
+
+    /// Describes an embedded SQL engine.
+    pub const fn sql(id: &'static str, name: &'static str, licence: &'static str) -> Self {
+        Self { family: DataModel::Sql, ..Self::key_value(id, name, licence) }
+    }
+
+    /// Describes a server engine.
+    pub const fn server(
+        id: &'static str,
+        name: &'static str,
+        family: DataModel,
+        licence: &'static str,
+    ) -> Self {
+        Self { id, name, kind: Kind::Server, family, licence }
+    }
+
     /// Returns the description in the form of a result file.
     pub fn facts(&self) -> EngineFacts {
         EngineFacts {

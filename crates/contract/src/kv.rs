@@ -157,15 +157,9 @@ pub trait KvStore: Lifecycle {
         expire::in_batches(|scope, work| self.transact(scope, work), table, from, to)
     }
 
-    /// Describes for a reader how [`delete_range`](Self::delete_range) works.
-    fn deletes_range(&self) -> &'static str {
+    /// Describes for a reader how [`delete_range`](Self::delete_range) works on a table.
+    fn deletes_range(&self, _table: Table) -> &'static str {
         "a scan that finds the keys and a delete of each, 1,000 a commit"
-    }
-
-    /// Describes how [`delete_range`](Self::delete_range) works on a table, for a store where
-    /// tables differ.
-    fn deletes_range_of(&self, _table: Table) -> &'static str {
-        self.deletes_range()
     }
 
     /// Returns the second, columnar copy of its tables, if the engine keeps one.
@@ -269,6 +263,41 @@ pub trait Operations {
     /// read here.
     fn remove(&mut self, table: Table, key: &[u8]) -> Result<()> {
         self.delete(table, key).map(drop)
+    }
+}
+
+impl dyn Operations + '_ {
+    /// Visits the pairs of a range in key order. The first error of `visit` ends the scan.
+    ///
+    /// # Errors
+    /// The engine's error, or that of `visit`.
+    pub fn try_scan(
+        &mut self,
+        table: Table,
+        range: Range<'_>,
+        mut visit: impl FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let mut visited = Ok(());
+        self.scan(table, range, &mut |key, value| {
+            visit(key, value).unwrap_or_else(|error| {
+                visited = Err(error);
+                ControlFlow::Break(())
+            })
+        })?;
+        visited
+    }
+
+    /// Returns the first key of a range in its direction, if there is any.
+    ///
+    /// # Errors
+    /// The engine's error.
+    pub fn first_key(&mut self, table: Table, range: Range<'_>) -> Result<Option<Vec<u8>>> {
+        let mut found = None;
+        self.scan(table, range, &mut |key, _| {
+            found = Some(key.to_vec());
+            ControlFlow::Break(())
+        })?;
+        Ok(found)
     }
 }
 

@@ -64,6 +64,28 @@ impl Store {
         }
     }
 
+    /// Returns the SQL database. `doing` is the engine's operation, for the error.
+    ///
+    /// # Errors
+    /// If the store is of another family.
+    pub fn into_sql(self, engine: &'static str, doing: &str) -> Result<Box<dyn SqlStore>> {
+        match self {
+            Self::Sql(store) => Ok(store),
+            _ => Err(EngineError::failed(engine, doing, "it is not an SQL database")),
+        }
+    }
+
+    /// Returns the key-value store. `doing` is the engine's operation, for the error.
+    ///
+    /// # Errors
+    /// If the store is of another family.
+    pub fn into_kv(self, engine: &'static str, doing: &str) -> Result<Box<dyn KvStore>> {
+        match self {
+            Self::Kv(store) => Ok(store),
+            _ => Err(EngineError::failed(engine, doing, "it is not a key-value store")),
+        }
+    }
+
     /// Closes the store ([`Lifecycle::close`]).
     pub fn close(self) -> Result<()> {
         match self {

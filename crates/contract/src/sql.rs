@@ -8,25 +8,12 @@ use crate::{EngineError, Lifecycle, Result, Scope};
 
 pub use crate::row::{ResultRow, Visit};
 pub use dialect::{Dialect, Explain, RangePartitions};
+/// A parameter of a statement, or a value of a row to insert.
+pub use embermark_model::table::Value as Param;
 
 /// Number of a prepared statement in its [`SqlStore`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statement(pub usize);
-
-/// A parameter of a statement, or a value of a row to insert.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Param<'a> {
-    /// NULL.
-    Null,
-    /// A 64-bit integer.
-    Int(i64),
-    /// A double.
-    Float(f64),
-    /// A string.
-    Text(&'a str),
-    /// Bytes.
-    Bytes(&'a [u8]),
-}
 
 /// Reason of an adapter that cannot decide whether a workload file's query only reads.
 pub const CANNOT_DECIDE: &str =

@@ -46,7 +46,8 @@ pub type ReadBack = (&'static str, &'static [&'static str]);
 pub struct TierSetting<T: 'static> {
     /// What an acknowledged commit survives with this setting.
     pub effective_durability: Durability,
-    /// What the adapter sets. Only this decides what is kept.
+    /// What the adapter sets. Only this decides what is kept, with options in `words` where a server
+    /// is started with these.
     pub set: T,
     /// The setting in the engine's own words.
     pub words: &'static str,

@@ -10,7 +10,7 @@ use std::{io, thread};
 use crate::ledger::{self, Ledger};
 use crate::protocol::{Event, WorkerAction};
 use crate::work::{BULK_COMMIT, Work};
-use crate::worker_channel::{SharedChannel, WorkerError};
+use crate::worker_channel::{Result, SharedChannel, WorkerError};
 
 /// One client.
 struct Client {
@@ -20,9 +20,8 @@ struct Client {
     left: u64,
 }
 
-/// All clients.
-pub(crate) struct Clients<'a> {
-    clients: Vec<Client>,
+/// What all clients share.
+struct Clients<'a> {
     channel: &'a SharedChannel,
     /// Whether rows are loaded by the engine's bulk path.
     bulk: bool,
@@ -35,45 +34,32 @@ pub(crate) struct Clients<'a> {
     failed: AtomicBool,
 }
 
-impl<'a> Clients<'a> {
-    /// Makes clients for these works, each with `count` commits.
-    pub(crate) fn new(
-        works: Vec<Work>,
-        count: u64,
-        channel: &'a SharedChannel,
-        waits: bool,
-    ) -> Self {
-        let bulk = works.len() == 1 || works.iter().all(|work| work.abilities().shared_loads);
-        let of = |(number, work)| Client { number, work, left: count };
-        let clients = works.into_iter().enumerate().map(of).collect();
-        Self {
-            clients,
-            channel,
-            bulk,
-            waits,
-            bulk_load: Mutex::default(),
-            failed: AtomicBool::default(),
+/// Makes a client for each of these works do `count` commits. The first has the store that
+/// maintains the database. With `waits`, each waits for an answer to an acknowledgement.
+pub(crate) fn commit(
+    works: Vec<Work>,
+    count: u64,
+    channel: &SharedChannel,
+    waits: bool,
+    ledger: &mut dyn Ledger,
+) -> Result<()> {
+    let bulk = works.len() == 1 || works.iter().all(|work| work.abilities().shared_loads);
+    let of = |(number, work)| Client { number, work, left: count };
+    let mut clients: Vec<Client> = works.into_iter().enumerate().map(of).collect();
+    let (bulk_load, failed) = (Mutex::default(), AtomicBool::default());
+    let shared = Clients { channel, bulk, waits, bulk_load, failed };
+    while clients.iter().any(|client| client.left > 0) {
+        if shared.run_until_due(ledger, &mut clients)? {
+            ledger.lifecycle().maintain().map_err(WorkerError::at(WorkerAction::Commit))?;
         }
     }
+    Ok(())
+}
 
-    /// Makes all clients do their commits, the first with the store that maintains the database.
-    pub(crate) fn run(mut self, ledger: &mut dyn Ledger) -> Result<(), WorkerError> {
-        let mut clients = std::mem::take(&mut self.clients);
-        while clients.iter().any(|client| client.left > 0) {
-            if self.run_until_maintenance(ledger, &mut clients)? {
-                ledger.lifecycle().maintain().map_err(WorkerError::at(WorkerAction::Commit))?;
-            }
-        }
-        Ok(())
-    }
-
+impl Clients<'_> {
     /// Makes each client do its commits until maintenance is due or none is left. Returns whether
     /// it is due.
-    fn run_until_maintenance(
-        &self,
-        ledger: &mut dyn Ledger,
-        clients: &mut [Client],
-    ) -> Result<bool, WorkerError> {
+    fn run_until_due(&self, ledger: &mut dyn Ledger, clients: &mut [Client]) -> Result<bool> {
         let Some((first, others)) = clients.split_first_mut() else { return Ok(false) };
         let abilities = first.work.abilities();
         let openers = others.iter().filter(|client| client.left > 0);
@@ -88,13 +74,13 @@ impl<'a> Clients<'a> {
                         let store = opener.open().map_err(WorkerError::at(WorkerAction::Open))?;
                         let ledger = ledger::open(store, abilities, true);
                         let mut ledger = ledger.map_err(WorkerError::at(WorkerAction::Open))?;
-                        let due = self.commit_until_maintenance(client, &mut *ledger)?;
+                        let due = self.commit_until_due(client, &mut *ledger)?;
                         ledger.close().map_err(WorkerError::at(WorkerAction::Close)).map(|()| due)
                     })
                 })
             };
             let threads: Vec<_> = others.zip(openers).map(spawn).collect();
-            let mut due = self.unless_failed(|| self.commit_until_maintenance(first, ledger));
+            let mut due = self.unless_failed(|| self.commit_until_due(first, ledger));
             for thread in threads {
                 let panicked = |_| Err(io::Error::other("a client's thread panicked").into());
                 match (&mut due, thread.join().unwrap_or_else(panicked)) {
@@ -108,19 +94,12 @@ impl<'a> Clients<'a> {
     }
 
     /// Does something, and stops the other clients if it fails.
-    fn unless_failed<T>(
-        &self,
-        something: impl FnOnce() -> Result<T, WorkerError>,
-    ) -> Result<T, WorkerError> {
+    fn unless_failed<T>(&self, something: impl FnOnce() -> Result<T>) -> Result<T> {
         something().inspect_err(|_| self.failed.store(true, Ordering::Relaxed))
     }
 
     /// Does a client's commits until maintenance is due. Returns whether it is.
-    fn commit_until_maintenance(
-        &self,
-        client: &mut Client,
-        ledger: &mut dyn Ledger,
-    ) -> Result<bool, WorkerError> {
+    fn commit_until_due(&self, client: &mut Client, ledger: &mut dyn Ledger) -> Result<bool> {
         while client.left > 0 && !self.failed.load(Ordering::Relaxed) {
             client.left -= 1;
             let mut commit = client.work.commit();

@@ -18,7 +18,7 @@ use crate::oracle::{Promised, Verdict};
 use crate::outcome::{CommitIo, Experiment, Tested};
 use crate::protocol::{DatabaseState, Event};
 use crate::recording::{Acknowledgement, Recording};
-use crate::settings::{Test, TestError};
+use crate::settings::{Result, Test, TestError};
 use crate::try_results::{TryLoss, TryResults};
 use crate::work::TABLE_COMMIT;
 
@@ -35,7 +35,7 @@ const CLEAN_OPENS: usize = 3;
 /// Folder of the database on the device. The root of a file system may have its own.
 const DATABASE: &str = "database";
 
-pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<Tested, TestError> {
+pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<Tested> {
     enter_mount_namespace()?;
     let settings = test.settings;
     let folder = &settings.folder;
@@ -55,7 +55,8 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
         Experiment::DeviceLies => recording.log.lying_states(most, settings.seed),
         _ => recording.log.states(0, most, settings.seed),
     };
-    let (results, looked_at) = (Mutex::default(), AtomicU32::new(0));
+    let results = TryResults::new(Tested { commit, ..test.initial_result() });
+    let (results, looked_at) = (Mutex::new(results), AtomicU32::new(0));
     let progress = || progress(looked_at.fetch_add(1, Ordering::Relaxed) + 1);
     let inspector = StateInspector { test, recording: &recording, results: &results };
     let inspect = || {
@@ -78,8 +79,7 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
         Err(error) if test.loses_nothing(&error, &results) => return Err(error),
         _ => {}
     }
-    let outcome = Tested { commit, ..test.initial_result() };
-    let tested = results.into_tested(outcome, |example, image| {
+    let tested = results.into_tested(|example, image| {
         let promised = test.promises() && example.verdict.is_violation();
         promised.then(|| keep(test, example.verdict, &image)).transpose()
     })?;
@@ -91,28 +91,27 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
 fn inspect_in_parallel(
     test: &Test<'_>,
     states: &[State],
-    inspect: &(dyn Fn(&Path, &State, usize) -> Result<(), TestError> + Sync),
-) -> Result<(), TestError> {
+    inspect: &(dyn Fn(&Path, &State, usize) -> Result<()> + Sync),
+) -> Result<()> {
     let next = AtomicUsize::new(0);
     let processors = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     // A server waits most of the time that it takes to start and stop.
     let threads = if test.is_server() { 2 * processors } else { processors };
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads)
-            .map(|number| {
-                let next = &next;
-                let folder = test.settings.folder.join(format!("look-{number}"));
-                scope.spawn(move || -> Result<(), TestError> {
-                    enter_mount_namespace()?;
-                    loop {
-                        let index = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(state) = states.get(index) else { return Ok(()) };
-                        test.check_interrupted()?;
-                        inspect(&folder, state, index)?;
-                    }
-                })
+        let spawn = |number: usize| {
+            let next = &next;
+            let folder = test.settings.folder.join(format!("look-{number}"));
+            scope.spawn(move || -> Result<()> {
+                enter_mount_namespace()?;
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(state) = states.get(index) else { return Ok(()) };
+                    test.check_interrupted()?;
+                    inspect(&folder, state, index)?;
+                }
             })
-            .collect();
+        };
+        let workers: Vec<_> = (0..threads).map(spawn).collect();
         workers.into_iter().try_for_each(|worker| {
             worker.join().unwrap_or_else(|_| {
                 let source = io::Error::other("a thread of the experiment panicked");
@@ -123,12 +122,10 @@ fn inspect_in_parallel(
 }
 
 /// Keeps the image of a state that broke a promise.
-fn keep(test: &Test<'_>, verdict: Verdict, image: &Image) -> Result<PathBuf, TestError> {
+fn keep(test: &Test<'_>, verdict: Verdict, image: &Image) -> Result<PathBuf> {
     let failed = TestError::io("keep the image of a violation");
     fs::create_dir_all(&test.settings.violations).map_err(&failed)?;
-    let mut name = test.violation_path(verdict).into_os_string();
-    name.push(".img");
-    let path = PathBuf::from(name);
+    let path = test.violation_path(verdict, ".img");
     image.save(&path).map_err(&failed)?;
     Ok(path)
 }
@@ -136,12 +133,7 @@ fn keep(test: &Test<'_>, verdict: Verdict, image: &Image) -> Result<PathBuf, Tes
 /// Does this number of commits of the work after that of the table, on a device with that content.
 /// The log begins with an empty folder on it, or with the files of a new server. A separate
 /// program creates those, and interrupting it affects no database.
-fn record(
-    test: &Test<'_>,
-    folder: &Path,
-    content: Image,
-    commits: u64,
-) -> Result<Recording, TestError> {
+fn record(test: &Test<'_>, folder: &Path, content: Image, commits: u64) -> Result<Recording> {
     let device = Device::mount(folder, content, test.settings.file_system)?;
     fs::create_dir(device.at.join(DATABASE))
         .and_then(|()| File::open(device.at.join(DATABASE))?.sync_all())
@@ -163,9 +155,9 @@ fn record(
 }
 
 /// Creates a server on a device and stops it.
-fn create_server(test: &Test<'_>, device: &Device) -> Result<(), TestError> {
+fn create_server(test: &Test<'_>, device: &Device) -> Result<()> {
     let mut worker = test.start(device.at.join(DATABASE), DatabaseState::Nothing)?;
-    match worker.next_event().map_err(TestError::io("talk to a worker"))? {
+    match worker.next_event()? {
         Ok(Event::Failed { message, .. }) => Err(test.engine_error(message)),
         Ok(_) => Ok(()),
         Err(silent) => Err(test.engine_error(silent.verdict().1)),
@@ -179,15 +171,13 @@ fn inspect_and_continue(
     device: &Device,
     promised: &[Promised],
     commits: u64,
-) -> Result<(Inspection, Vec<Acknowledgement>), TestError> {
-    let talk = TestError::io("talk to a worker");
+) -> Result<(Inspection, Vec<Acknowledgement>)> {
     let is_promised = promised.iter().any(|promised| promised.acknowledged >= TABLE_COMMIT);
     let there = if is_promised { DatabaseState::Table } else { DatabaseState::NoTable };
     let mut worker = test.start(device.at.join(DATABASE), there)?;
     let made = std::cell::Cell::new(None);
     let opened = || made.set(Some(Acknowledgement::now(0, TABLE_COMMIT, device)));
-    let inspection = inspection::inspect(&mut worker, test.plan(), promised, opened);
-    let mut inspection = inspection.map_err(&talk)?;
+    let mut inspection = inspection::inspect(&mut worker, test.plan(), promised, opened)?;
     // The files of a server were made before.
     if !test.is_server() {
         inspection = inspection.while_it_was_made(promised);
@@ -204,8 +194,8 @@ fn inspect_and_continue(
             if commits == COMMITS {
                 thread::sleep(pause);
             }
-        });
-        if let Some((verdict, message)) = failed.map_err(&talk)? {
+        })?;
+        if let Some((verdict, message)) = failed {
             (inspection.verdict, inspection.message) = (verdict, Some(message));
         }
     }
@@ -226,39 +216,33 @@ impl StateInspector<'_> {
 
     /// Measures how long it takes to open the database after it was closed. It must hold
     /// everything.
-    fn close_and_open(&self, folder: &Path) -> Result<(), TestError> {
+    fn close_and_open(&self, folder: &Path) -> Result<()> {
         let log = &self.recording.log;
         let content = log.prefix(log.records.len());
         let promised = self.recording.promised(usize::MAX);
         for _ in 0..CLEAN_OPENS {
-            let inspection =
-                self.inspect(folder, content.clone(), &promised)?.map(|(inspection, _)| inspection);
-            match inspection {
-                Some(Inspection { verdict: Verdict::Holds, open_ns, .. }) => {
+            let (verdict, message) = match self.inspect(folder, content.clone(), &promised)? {
+                Some((Inspection { verdict: Verdict::Holds, open_ns, .. }, _)) => {
                     self.results().add_clean_open(open_ns);
+                    continue;
                 }
-                inspection => {
-                    let verdict =
-                        inspection.as_ref().map_or("is not mounted", |l| l.verdict.name());
-                    let message =
-                        inspection.and_then(|inspection| inspection.message).unwrap_or_default();
-                    let message = format!("after a clean close: {verdict} {message}");
-                    return Err(self.test.engine_error(message));
-                }
-            }
+                Some((inspection, _)) => (inspection.verdict.name(), inspection.message),
+                None => ("is not mounted", None),
+            };
+            let message = message.unwrap_or_default();
+            return Err(self
+                .test
+                .engine_error(format!("after a clean close: {verdict} {message}")));
         }
         Ok(())
     }
 
     /// Examines a state, and some states again after another cut.
-    fn inspect_state(&self, folder: &Path, state: &State, index: usize) -> Result<(), TestError> {
+    fn inspect_state(&self, folder: &Path, state: &State, index: usize) -> Result<()> {
         let at = state.cut.at;
         let promised = self.recording.promised(at);
-        let Some((inspection, again)) = self.inspect(folder, state.image.clone(), &promised)?
-        else {
-            self.results().not_mounted += 1;
-            return Ok(());
-        };
+        let found = self.inspect(folder, state.image.clone(), &promised)?;
+        let Some((inspection, again)) = found else { return Ok(()) };
         let last = inspection.last.clone();
         let lost = last.as_ref().map(|last| self.recording.loss(at, last));
         let of = || state.cut.to_string();
@@ -268,15 +252,12 @@ impl StateInspector<'_> {
         let seed = self.test.settings.seed.wrapping_add(index as u64);
         for second in again.log.states(0, 1, seed) {
             let promised = again.promised(second.cut.at);
-            let Some((inspection, _)) = self.inspect(folder, second.image.clone(), &promised)?
-            else {
-                self.results().not_mounted += 1;
-                continue;
-            };
+            let found = self.inspect(folder, second.image.clone(), &promised)?;
+            let Some((inspection, _)) = found else { continue };
             let of = || format!("{}; mounted, opened, then {}", state.cut, second.cut);
             let torn = torn || second.cut.tears_a_block();
             self.add(of, torn, &promised, inspection, None, &second.image);
-            self.results().second += 1;
+            self.results().tested.second += 1;
         }
         Ok(())
     }
@@ -291,8 +272,20 @@ impl StateInspector<'_> {
         image: &Image,
     ) {
         let mut results = self.results();
-        results.torn_blocks += u32::from(inspection.verdict.is_violation() && torn);
+        results.tested.torn_blocks += u32::from(inspection.verdict.is_violation() && torn);
         results.add(of, torn, promised, inspection, lost, || image.clone());
+    }
+
+    /// Mounts the content of a device. `None`, which is counted, if the file system itself is
+    /// broken.
+    fn mount(&self, folder: &Path, content: Image) -> Result<Option<Device>> {
+        match Device::mount(folder, content, self.test.settings.file_system) {
+            Err(DeviceError::NotMounted { .. }) => {
+                self.results().tested.not_mounted += 1;
+                Ok(None)
+            }
+            mounted => Ok(Some(mounted?)),
+        }
     }
 
     /// Examines the content of a device and does a few more commits, recorded. `None` if the file
@@ -302,12 +295,8 @@ impl StateInspector<'_> {
         folder: &Path,
         content: Image,
         promised: &[Promised],
-    ) -> Result<Option<(Inspection, Recording)>, TestError> {
-        let device = match Device::mount(folder, content, self.test.settings.file_system) {
-            Ok(device) => device,
-            Err(DeviceError::NotMounted { .. }) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
+    ) -> Result<Option<(Inspection, Recording)>> {
+        let Some(device) = self.mount(folder, content)? else { return Ok(None) };
         let (inspection, acknowledged) =
             inspect_and_continue(self.test, &device, promised, COMMITS_AFTER_CUT)?;
         let log = device.unmount()?;

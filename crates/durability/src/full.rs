@@ -15,7 +15,7 @@ use std::path::Path;
 use embermark_blockdev::enter_mount_namespace;
 
 use crate::outcome::{Fill, FullDisk, Tested};
-use crate::settings::{Settings, Test, TestError};
+use crate::settings::{Result, Settings, Test, TestError};
 use crate::try_results::TryResults;
 use crate::work::filling::Filling;
 use ballast_disk::{BLOCK, BallastDisk};
@@ -28,14 +28,14 @@ const SERVER_STARTS: u64 = 512 << 20;
 /// and it does not start without room for one.
 const SERVER_BALLAST: u64 = 24 << 20;
 
-pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<Tested, TestError> {
+pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<Tested> {
     enter_mount_namespace()?;
     let folder = &test.settings.folder;
     fs::create_dir_all(folder).map_err(TestError::io("make the folder of the disks"))?;
     let [starts, more] = if test.is_server() { [SERVER_STARTS, SERVER_BALLAST] } else { [0, 0] };
     let disk_bytes = test.settings.disk + starts;
     let ballast_bytes = test.settings.disk / 6 / BLOCK * BLOCK + more;
-    let (mut results, mut fills) = (TryResults::default(), Vec::new());
+    let (mut results, mut fills) = (TryResults::new(test.initial_result()), Vec::new());
     for number in 1..=test.settings.fills {
         test.check_interrupted()?;
         let seed = test.settings.seed.wrapping_add(number.into());
@@ -47,14 +47,8 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
         let WorstFinding { inspection, promised, check, kept } = worst;
         let is_violation = inspection.verdict.is_violation() && test.promises();
         if filled.is_ok() || is_violation {
-            results.add(
-                || format!("disk {number}: {check}"),
-                false,
-                &[promised],
-                inspection,
-                None,
-                || kept,
-            );
+            let of = || format!("disk {number}: {check}");
+            results.add(of, false, &[promised], inspection, None, || kept);
         }
         match filled {
             Ok(fill) => fills.push(fill),
@@ -63,8 +57,9 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
         }
         progress(number);
     }
-    let full_disk = (!fills.is_empty()).then_some(FullDisk { disk_bytes, ballast_bytes, fills });
-    results.into_tested(Tested { full_disk, ..test.initial_result() }, |_, kept| Ok(kept))
+    let full_disk = FullDisk { disk_bytes, ballast_bytes, fills };
+    results.tested.full_disk = Some(full_disk).filter(|full| !full.fills.is_empty());
+    results.into_tested(|_, kept| Ok(kept))
 }
 
 /// Fills one disk. `worst` gets the worst finding, also if an error ends the experiment.
@@ -74,7 +69,7 @@ fn fill(
     bytes: u64,
     ballast: u64,
     worst: &mut WorstFinding,
-) -> Result<Fill, TestError> {
+) -> Result<Fill> {
     let remove = |folder: &Path| match folder.exists() {
         true => fs::remove_dir_all(folder).map_err(TestError::io("remove a disk")),
         false => Ok(()),
@@ -86,7 +81,7 @@ fn fill(
     let (commits, stopped, free_bytes) = filler.fill()?;
     let copy = folder.join("killed.img");
     let promised = filler.copy(&copy)?;
-    let reads = filler.read(worst)?;
+    let reads = filler.read("read on the full disk", worst)?;
 
     let killed = BallastDisk::mount(test, &folder.join("killed"), &copy)?;
     let opens = reopen::open_on_full_disk(test, &killed, promised, worst)?;
@@ -99,14 +94,9 @@ fn fill(
     let deletes = filler.delete_rows(worst)?;
     filler.close()?;
     disk.make_room()?;
-    let filled = &Test { filling: Some(filler.filling), ..*test };
-    reopen::check_with_room(
-        filled,
-        &disk,
-        filler.promised(),
-        "closed, opened when there was room",
-        worst,
-    )?;
+    let (filled, promised) = (Test { filling: Some(filler.filling), ..*test }, filler.promised());
+    let of = "closed, opened when there was room";
+    reopen::check_with_room(&filled, &disk, promised, of, worst)?;
     let room_bytes = filler.room;
     drop(filler);
     disk.unmount()?;

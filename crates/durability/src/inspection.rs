@@ -22,6 +22,11 @@ pub(crate) struct Inspection {
 }
 
 impl Inspection {
+    /// Makes that of a database that could not be judged.
+    pub(crate) const fn failure(verdict: Verdict, message: String) -> Self {
+        Self { verdict, client: 0, last: None, open_ns: None, message: Some(message) }
+    }
+
     /// Returns it as that of a database that was interrupted while it was made: if it does not
     /// open, and nothing had been promised yet, no promise is broken.
     pub(crate) fn while_it_was_made(self, promised: &[Promised]) -> Self {
@@ -67,7 +72,7 @@ pub(crate) fn inspect(
             Err(silent) => break silent.verdict(),
         }
     };
-    Ok(Inspection { verdict, client: 0, last: None, open_ns, message: Some(message) })
+    Ok(Inspection { open_ns, ..Inspection::failure(verdict, message) })
 }
 
 /// Makes each client of the worker do `count` more commits after the last one found, and close the
@@ -78,7 +83,7 @@ pub(crate) fn continue_work(
     count: u64,
     mut acknowledged: impl FnMut(usize, u64),
 ) -> io::Result<Option<(Verdict, String)>> {
-    worker.command(&Command::Commit { after: after.to_vec(), count, waits: true })?;
+    worker.send(&Command::Commit { after: after.to_vec(), count, waits: true })?;
     let mut left = count * after.len() as u64;
     if left == 0 {
         worker.close_input();
@@ -114,9 +119,8 @@ mod tests {
     fn a_database_that_does_not_open_breaks_no_promise_before_there_is_one() {
         for failure in [Verdict::NotOpened, Verdict::Crashed, Verdict::Hangs] {
             let judged = |open_ns, acknowledged: &[u64]| {
-                let message = Some("its message".to_owned());
-                let inspection =
-                    Inspection { verdict: failure, client: 0, last: None, open_ns, message };
+                let inspection = Inspection::failure(failure, "its message".to_owned());
+                let inspection = Inspection { open_ns, ..inspection };
                 let promised: Vec<_> = acknowledged.iter().copied().map(Promised::after).collect();
                 inspection.while_it_was_made(&promised)
             };

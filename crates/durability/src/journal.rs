@@ -40,11 +40,8 @@ impl Journal {
     pub fn begin(path: &Path, head: Head) -> io::Result<Self> {
         let file = OpenOptions::new().append(true).create_new(true).open(path)?;
         lock(&file)?;
-        let line = serde_json::to_vec(&head)?;
-        let (tested, not_tried) = (Vec::new(), Vec::new());
-        let mut this = Self { file, outcome: Outcome { head, tested, not_tried } };
-        this.write(line)?;
-        Ok(this)
+        write(&file, &head)?;
+        Ok(Self { file, outcome: Outcome { head, tested: Vec::new(), not_tried: Vec::new() } })
     }
 
     /// Opens the journal of an interrupted run. Removes an incomplete last line.
@@ -80,11 +77,8 @@ impl Journal {
     /// # Errors
     /// If it cannot be written.
     pub fn tested(&mut self, tested: Tested) -> io::Result<()> {
-        let line = Line::Tested(Box::new(tested));
-        self.write(serde_json::to_vec(&line)?)?;
-        if let Line::Tested(tested) = line {
-            self.outcome.add_tested(*tested);
-        }
+        write(&self.file, &Line::Tested(Box::new(tested.clone())))?;
+        self.outcome.add_tested(tested);
         Ok(())
     }
 
@@ -96,17 +90,18 @@ impl Journal {
         if self.outcome.not_tried.contains(&not) {
             return Ok(());
         }
-        self.write(serde_json::to_vec(&Line::NotTried(not.clone()))?)?;
+        write(&self.file, &Line::NotTried(not.clone()))?;
         self.outcome.add_not_tried(not);
         Ok(())
     }
+}
 
-    /// One write, which is on disk before the next experiment begins.
-    fn write(&mut self, mut line: Vec<u8>) -> io::Result<()> {
-        line.push(b'\n');
-        self.file.write_all(&line)?;
-        self.file.sync_data()
-    }
+/// One write, which is on disk before the next experiment begins.
+fn write(mut file: &File, line: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(line)?;
+    line.push(b'\n');
+    file.write_all(&line)?;
+    file.sync_data()
 }
 
 fn lock(file: &File) -> io::Result<()> {

@@ -16,7 +16,7 @@ use crate::oracle::{Promised, Verdict};
 use crate::outcome::Tested;
 use crate::process::Worker;
 use crate::protocol::{Command, DatabaseState, Event};
-use crate::settings::{Test, TestError};
+use crate::settings::{Result, Test, TestError};
 use crate::try_results::{TryLoss, TryResults};
 use crate::work::TABLE_COMMIT;
 
@@ -36,24 +36,23 @@ const RECREATE_AFTER_COMMITS: u64 = 1_500;
 /// work.
 const RECREATE_AFTER_KILLS: u32 = 25;
 
-pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<Tested, TestError> {
+pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<Tested> {
     let folder = test.settings.folder.join("killed");
     let random = Xoshiro256PlusPlus::seed_from_u64(test.settings.seed);
-    let results = TryResults::default();
+    let results = TryResults::new(test.initial_result());
     let opens = [LATEST_KILL_WHILE_OPENING; 2];
     let mut kills = KillExperiment { test, folder, random, opens, results, progress };
-    while kills.results.tried < test.settings.kills {
+    while kills.results.tested.tried < test.settings.kills {
         match kills.use_one_database() {
             Err(error) if test.loses_nothing(&error, &kills.results) => return Err(error),
             Err(_) => break,
             Ok(()) => {}
         }
         if kills.folder.exists() {
-            let removed = fs::remove_dir_all(&kills.folder);
-            removed.map_err(TestError::io("remove a database"))?;
+            fs::remove_dir_all(&kills.folder).map_err(TestError::io("remove a database"))?;
         }
     }
-    kills.results.into_tested(test.initial_result(), |_, kept| Ok(kept))
+    kills.results.into_tested(|_, kept| Ok(kept))
 }
 
 /// The kills of one experiment.
@@ -71,25 +70,18 @@ struct KillExperiment<'a> {
 
 impl KillExperiment<'_> {
     /// Uses one database from its creation until it is broken or old enough.
-    fn use_one_database(&mut self) -> Result<(), TestError> {
-        let made = fs::create_dir_all(&self.folder);
-        made.map_err(TestError::io("make the folder of a database"))?;
+    fn use_one_database(&mut self) -> Result<()> {
+        fs::create_dir_all(&self.folder).map_err(TestError::io("make the folder of a database"))?;
+        let promises = self.test.initial_promises();
         let mut worker = match self.random.random_bool(0.5) {
             true => {
                 self.kill_while_it_opens(DatabaseState::NoTable)?;
-                match self.inspect(
-                    DatabaseState::NoTable,
-                    &self.test.initial_promises(),
-                    &[],
-                    None,
-                )? {
-                    Some((worker, _)) => worker,
-                    None => return Ok(()),
-                }
+                let left = self.inspect(DatabaseState::NoTable, &promises, &[], None)?;
+                let Some((worker, _)) = left else { return Ok(()) };
+                worker
             }
             false => {
-                let (worker, inspection) =
-                    self.open(DatabaseState::NoTable, &self.test.initial_promises())?;
+                let (worker, inspection) = self.open(DatabaseState::NoTable, &promises)?;
                 self.test.check_holds(&inspection)?;
                 worker
             }
@@ -99,12 +91,11 @@ impl KillExperiment<'_> {
             self.test.check_interrupted()?;
             let enough = kills > RECREATE_AFTER_KILLS
                 || last.iter().any(|last| *last >= RECREATE_AFTER_COMMITS);
-            if enough || self.results.tried >= self.test.settings.kills {
+            if enough || self.results.tested.tried >= self.test.settings.kills {
                 return self.close_and_open(worker, &last);
             }
             let after = Duration::from_nanos(self.random_ns(LATEST_KILL));
-            let round = work_until_killed(&mut worker, &last, after);
-            let round = round.map_err(TestError::io("talk to a worker"))?;
+            let round = work_until_killed(&mut worker, &last, after)?;
             let mut promised: Vec<_> = last.iter().map(|last| Promised::after(*last)).collect();
             for (client, number, _) in &round.acknowledged {
                 promised[*client] = Promised::after(*number);
@@ -113,15 +104,11 @@ impl KillExperiment<'_> {
                 if last.iter().all(|last| *last == TABLE_COMMIT) && round.acknowledged.is_empty() {
                     return Err(self.test.engine_error(message));
                 }
-                let message = Some(message);
-                let inspection =
-                    Inspection { verdict, client: 0, last: None, open_ns: None, message };
-                self.add(inspection, &promised, None)?;
-                return Ok(());
+                return self.add(Inspection::failure(verdict, message), &promised, None).map(drop);
             }
             // All of it has ended before the next begins.
             worker.wait().map_err(TestError::io("end a worker"))?;
-            if self.results.tried % SECOND_KILL_EVERY == SECOND_KILL_EVERY - 1 {
+            if self.results.tested.tried % SECOND_KILL_EVERY == SECOND_KILL_EVERY - 1 {
                 self.kill_while_it_opens(DatabaseState::Table)?;
             }
             let killed = Some(round.killed);
@@ -133,16 +120,12 @@ impl KillExperiment<'_> {
         Ok(())
     }
 
-    fn start(&self, there: DatabaseState) -> Result<Worker, TestError> {
-        self.test.start(self.folder.clone(), there)
-    }
-
     fn random_ns(&mut self, longest: Duration) -> u64 {
         self.random.random_range(0..longest.as_nanos() as u64)
     }
 
-    fn kill_while_it_opens(&mut self, there: DatabaseState) -> Result<(), TestError> {
-        let mut opening = self.start(there)?;
+    fn kill_while_it_opens(&mut self, there: DatabaseState) -> Result<()> {
+        let mut opening = self.test.start(self.folder.clone(), there)?;
         let longest = self.opens[usize::from(there == DatabaseState::Table)];
         thread::sleep(Duration::from_nanos(self.random_ns(longest)));
         opening.kill().and_then(|()| opening.wait()).map_err(TestError::io("kill a worker"))
@@ -153,11 +136,10 @@ impl KillExperiment<'_> {
         &mut self,
         there: DatabaseState,
         promised: &[Promised],
-    ) -> Result<(Worker, Inspection), TestError> {
-        let mut worker = self.start(there)?;
-        let inspection = inspection::inspect(&mut worker, self.test.plan(), promised, || ());
-        let inspection = inspection.map_err(TestError::io("talk to a worker"))?;
-        let inspection = inspection.while_it_was_made(promised);
+    ) -> Result<(Worker, Inspection)> {
+        let mut worker = self.test.start(self.folder.clone(), there)?;
+        let inspection = inspection::inspect(&mut worker, self.test.plan(), promised, || ())?
+            .while_it_was_made(promised);
         if let Some(ns) = inspection.open_ns {
             self.opens[usize::from(there == DatabaseState::Table)] =
                 Duration::from_nanos(ns).max(LATEST_KILL_WHILE_OPENING);
@@ -173,7 +155,7 @@ impl KillExperiment<'_> {
         promised: &[Promised],
         acknowledged: &[(usize, u64, Instant)],
         killed: Option<Instant>,
-    ) -> Result<Option<(Worker, Vec<u64>)>, TestError> {
+    ) -> Result<Option<(Worker, Vec<u64>)>> {
         let (worker, inspection) = self.open(there, promised)?;
         let lost = inspection.last.as_ref().map(|last| {
             let gone = last.iter().zip(promised);
@@ -197,29 +179,24 @@ impl KillExperiment<'_> {
         inspection: Inspection,
         promised: &[Promised],
         lost: Option<TryLoss>,
-    ) -> Result<bool, TestError> {
+    ) -> Result<bool> {
         let verdict = inspection.verdict;
         let violated = verdict.is_violation() && self.test.promises();
         if violated {
             self.test.check_room()?;
         }
         let mut kept = Ok(None);
-        let number = self.results.tried + 1;
-        self.results.add(
-            || format!("kill {number}"),
-            false,
-            promised,
-            inspection,
-            lost,
-            || {
-                if violated {
-                    let name = self.test.violation_path(verdict);
-                    kept = keep(&self.folder, &name).map(|()| Some(name));
-                }
-                kept.as_ref().ok().cloned().flatten()
-            },
-        );
-        (self.progress)(self.results.tried);
+        let number = self.results.tested.tried + 1;
+        let keep = || {
+            if violated {
+                let name = self.test.violation_path(verdict, "");
+                kept = keep(&self.folder, &name).map(|()| Some(name));
+            }
+            kept.as_ref().ok().cloned().flatten()
+        };
+        let of = || format!("kill {number}");
+        self.results.add(of, false, promised, inspection, lost, keep);
+        (self.progress)(self.results.tested.tried);
         kept.map_err(TestError::io("keep a database"))?;
         Ok(violated || !matches!(verdict, Verdict::Holds | Verdict::LostCommits))
     }
@@ -227,26 +204,24 @@ impl KillExperiment<'_> {
     /// Ends a database: what the last kill left takes a commit, passes the engine's own check, and
     /// is closed. Then measures how long it takes to open, and checks that the content is
     /// unchanged.
-    fn close_and_open(&mut self, mut worker: Worker, last: &[u64]) -> Result<(), TestError> {
-        let failed = inspection::continue_work(&mut worker, last, 1, |_, _| ());
-        let failed = failed.map_err(TestError::io("talk to a worker"))?;
+    fn close_and_open(&mut self, mut worker: Worker, last: &[u64]) -> Result<()> {
+        let failed = inspection::continue_work(&mut worker, last, 1, |_, _| ())?;
         worker.wait().map_err(TestError::io("end a worker"))?;
         if let Some((verdict, message)) = failed {
             // What the last kill left holds what it must, but is not sound.
             self.results.remove_latest();
             let promised: Vec<_> = last.iter().map(|last| Promised::after(*last)).collect();
-            let (last, message) = (Some(last.to_vec()), Some(message));
-            let inspection = Inspection { verdict, client: 0, last, open_ns: None, message };
+            let last = Some(last.to_vec());
+            let inspection = Inspection { last, ..Inspection::failure(verdict, message) };
             return self.add(inspection, &promised, None).map(drop);
         }
         let promised: Vec<_> = last.iter().map(|last| Promised::after(last + 1)).collect();
-        let (_worker, inspection) = self.open(DatabaseState::Table, &promised)?;
-        self.results.add_clean_open(inspection.open_ns);
-        if inspection.verdict == Verdict::Holds {
+        let (_worker, found) = self.open(DatabaseState::Table, &promised)?;
+        self.results.add_clean_open(found.open_ns);
+        if found.verdict == Verdict::Holds {
             return Ok(());
         }
-        let (verdict, message) =
-            (inspection.verdict.name(), inspection.message.unwrap_or_default());
+        let (verdict, message) = (found.verdict.name(), found.message.unwrap_or_default());
         Err(self.test.engine_error(format!("after a clean close: {verdict} {message}")))
     }
 }
@@ -293,7 +268,7 @@ struct Round {
 /// Makes the clients of a worker continue their works after the commits `last`, and kills it this
 /// time `after` the first acknowledgement.
 fn work_until_killed(worker: &mut Worker, last: &[u64], after: Duration) -> std::io::Result<Round> {
-    worker.command(&Command::Commit { after: last.to_vec(), count: ENDLESS, waits: false })?;
+    worker.send(&Command::Commit { after: last.to_vec(), count: ENDLESS, waits: false })?;
     let (mut acknowledged, kill) = (Vec::new(), worker.killer());
     thread::scope(|scope| {
         let (first, begun) = channel::<()>();

@@ -63,16 +63,13 @@ pub fn judge(plan: Plan, found: &TableContent, promised: &[Promised]) -> Judgeme
         new.map(move |change| (change.key(), Some(commit.number)))
     });
     let refused: BTreeSet<_> = refused.collect();
-    let clients: Vec<_> = (0..)
-        .zip(promised)
-        .map(|(client, promised)| {
-            let rows = found.rows.range(keys(client));
-            let rows = rows.map(|(key, commit)| (*key, *commit));
-            let rows = rows.filter(|row| !refused.contains(row)).collect();
-            let found = TableContent { table: found.table, rows, differs: None };
-            judge_client(plan, client, &found, *promised)
-        })
-        .collect();
+    let of_client = |(client, promised): (u32, &Promised)| {
+        let rows = found.rows.range(keys(client)).map(|(key, commit)| (*key, *commit));
+        let rows = rows.filter(|row| !refused.contains(row)).collect();
+        let found = TableContent { table: found.table, rows, differs: None };
+        judge_client(plan, client, &found, *promised)
+    };
+    let clients: Vec<_> = (0..).zip(promised).map(of_client).collect();
     let mut judged = Judgement { verdict: Verdict::Holds, client: 0, last: None };
     for (client, (verdict, _)) in clients.iter().enumerate() {
         if *verdict > judged.verdict {

@@ -12,7 +12,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 
 use crate::oracle::Verdict;
-use crate::protocol::{Command, Event, Task};
+use crate::protocol::{Event, Task};
 use crate::supervisor;
 
 /// Time limit for an engine's answer: to open, to read everything, to commit.
@@ -45,6 +45,9 @@ pub(crate) enum NoResponse {
     /// It runs, but has reported nothing for this time.
     Hangs(Duration),
 }
+
+/// A worker's next event, or why there is none.
+pub(crate) type Response = Result<Event, NoResponse>;
 
 impl NoResponse {
     /// Returns the verdict on an engine whose process falls silent, and its basis.
@@ -87,18 +90,15 @@ impl Worker {
         Ok(this)
     }
 
-    /// Sends it a line. If it has ended, its last message says why.
-    fn send(&mut self, what: &impl serde::Serialize) -> io::Result<()> {
+    /// Sends it a line, such as a [`Command`](crate::protocol::Command). If it has ended, its last
+    /// message says why.
+    pub(crate) fn send(&mut self, what: &impl serde::Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(what)?;
         line.push(b'\n');
         match self.input.as_mut().map_or(Ok(()), |input| input.write_all(&line)) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             sent => sent,
         }
-    }
-
-    pub(crate) fn command(&mut self, command: &Command) -> io::Result<()> {
-        self.send(command)
     }
 
     /// Lets the waiting client continue.
@@ -113,21 +113,16 @@ impl Worker {
 
     /// Returns its next event, or why there is none. An incomplete line does not count. Once it has
     /// ended, nothing of it runs any more.
-    pub(crate) fn next_event(&mut self) -> io::Result<Result<Event, NoResponse>> {
-        match self.next_event_within(self.patience)? {
-            Some(event) => Ok(event),
-            None => {
-                self.kill()?;
-                Ok(Err(NoResponse::Hangs(self.patience)))
-            }
+    pub(crate) fn next_event(&mut self) -> io::Result<Response> {
+        if let Some(response) = self.event_within(self.patience)? {
+            return Ok(response);
         }
+        self.kill()?;
+        Ok(Err(NoResponse::Hangs(self.patience)))
     }
 
     /// Does the same within a time. `None` if it lives but reports nothing.
-    pub(crate) fn next_event_within(
-        &mut self,
-        patience: Duration,
-    ) -> io::Result<Option<Result<Event, NoResponse>>> {
+    pub(crate) fn event_within(&mut self, patience: Duration) -> io::Result<Option<Response>> {
         if self.output.buffer().is_empty() && !self.wait_for_output(patience)? {
             return Ok(None);
         }

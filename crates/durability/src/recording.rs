@@ -58,8 +58,7 @@ impl Recording {
         let commits = (0..last.len()).map(lost).sum();
         let is_lost = |a: &&Acknowledgement| a.commit > last[a.client] && lost(a.client) > 0;
         let first = self.acknowledged.iter().find(is_lost);
-        let then =
-            first.map_or(Duration::ZERO, |first| self.cut_time(at).saturating_sub(first.time));
+        let then = first.map_or(Duration::ZERO, |a| self.cut_time(at).saturating_sub(a.time));
         let everything = commits > 0 && last.iter().all(|last| *last <= TABLE_COMMIT);
         TryLoss { commits, ms: then.as_secs_f64() * 1e3, everything }
     }

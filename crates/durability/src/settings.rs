@@ -105,6 +105,9 @@ pub enum TestError {
         /// The error.
         source: io::Error,
     },
+    /// A worker could not be given a command, or its events not be read.
+    #[error("talk to a worker: {0}")]
+    Worker(#[from] io::Error),
     /// The engine cannot do even the undisturbed work.
     #[error("{engine} fails the undisturbed work: {message}")]
     Engine {
@@ -117,6 +120,8 @@ pub enum TestError {
     #[error("interrupted")]
     Interrupted,
 }
+
+pub(crate) type Result<T, E = TestError> = std::result::Result<T, E>;
 
 impl TestError {
     pub(crate) fn io(doing: &'static str) -> impl Fn(io::Error) -> Self {
@@ -142,8 +147,7 @@ impl From<&'static dyn Engine> for Subject<'_> {
 impl Subject<'_> {
     /// Returns the engine's id, or the name of the configuration.
     fn name(&self) -> String {
-        let name = self.configuration.map(|(name, _)| name);
-        name.unwrap_or(self.engine.info().id).to_owned()
+        self.configuration.map_or(self.engine.info().id, |(name, _)| name).to_owned()
     }
 
     /// Whether it has its own settings.
@@ -179,14 +183,13 @@ pub(crate) struct Test<'a> {
 
 impl Test<'_> {
     /// Starts a worker on a database in `dir`.
-    pub(crate) fn start(&self, dir: PathBuf, there: DatabaseState) -> Result<Worker, TestError> {
+    pub(crate) fn start(&self, dir: PathBuf, there: DatabaseState) -> Result<Worker> {
+        let own = self.subject.configuration;
         let task = Task {
             engine: self.subject.engine.info().id.to_owned(),
             dir,
             durability: self.durability,
-            settings: (self.subject.configuration)
-                .map(|(_, configuration)| configuration.pairs())
-                .unwrap_or_default(),
+            settings: own.map(|(_, own)| own.pairs()).unwrap_or_default(),
             memory: self.settings.memory,
             seed: self.settings.seed,
             short: self.short,
@@ -235,19 +238,19 @@ impl Test<'_> {
     }
 
     /// Fails unless a database holds what it must.
-    pub(crate) fn check_holds(&self, inspection: &Inspection) -> Result<(), TestError> {
+    pub(crate) fn check_holds(&self, inspection: &Inspection) -> Result<()> {
         match inspection.verdict {
             Verdict::Holds => Ok(()),
             _ => Err(self.engine_error(inspection.explanation())),
         }
     }
 
-    pub(crate) fn check_interrupted(&self) -> Result<(), TestError> {
+    pub(crate) fn check_interrupted(&self) -> Result<()> {
         if (self.stop)() { Err(TestError::Interrupted) } else { Ok(()) }
     }
 
     /// Checks that this machine's disk has room. An engine that finds none breaks no promise.
-    pub(crate) fn check_room(&self) -> Result<(), TestError> {
+    pub(crate) fn check_room(&self) -> Result<()> {
         let doing = "look for the cause of a finding";
         let stat = statvfs(&self.settings.folder);
         let stat = stat.map_err(|errno| TestError::io(doing)(errno.into()))?;
@@ -262,14 +265,9 @@ impl Test<'_> {
         Err(TestError::io(doing)(io::Error::new(io::ErrorKind::StorageFull, why)))
     }
 
-    /// Returns what the setting of the tier is said to keep.
-    fn effective_durability(&self) -> Durability {
-        self.subject.effective_durability(self.durability)
-    }
-
     /// Whether the tier promises to survive the experiment.
     pub(crate) fn promises(&self) -> bool {
-        self.experiment.is_survived_by(self.effective_durability())
+        self.experiment.is_survived_by(self.subject.effective_durability(self.durability))
     }
 
     /// Whether nothing is lost if an error ends the experiment: it was interrupted, or has found no
@@ -278,10 +276,10 @@ impl Test<'_> {
         matches!(error, TestError::Interrupted) || !self.promises() || !results.has_violation()
     }
 
-    /// Returns where something is kept that breaks a promise.
-    pub(crate) fn violation_path(&self, verdict: Verdict) -> PathBuf {
+    /// Returns where something is kept that breaks a promise. The name ends with `suffix`.
+    pub(crate) fn violation_path(&self, verdict: Verdict, suffix: &str) -> PathBuf {
         let (engine, experiment) = (self.subject.name(), self.experiment.name());
-        let name = format!("{engine} {} {experiment} {}", self.durability, verdict.name());
+        let name = format!("{engine} {} {experiment} {}{suffix}", self.durability, verdict.name());
         self.settings.violations.join(name.replace(' ', "-"))
     }
 
@@ -291,13 +289,13 @@ impl Test<'_> {
             Availability::Ready { version } => version,
             Availability::Missing { .. } => String::new(),
         };
+        let kept = self.subject.effective_durability(self.durability);
         Tested {
             engine: self.subject.name(),
             configuration: self.subject.configuration.map(|(_, own)| own.clone()),
             version,
             durability: self.durability,
-            effective_durability: Some(self.effective_durability())
-                .filter(|kept| *kept != self.durability),
+            effective_durability: Some(kept).filter(|kept| *kept != self.durability),
             experiment: self.experiment,
             tried: 0,
             second: 0,

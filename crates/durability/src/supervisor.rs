@@ -133,8 +133,7 @@ pub(crate) fn stop(supervisor: Pid) -> io::Result<()> {
 
 /// Resumes a supervisor's worker and all that it has started.
 pub(crate) fn resume(supervisor: Pid) -> io::Result<()> {
-    let tree = tree(supervisor)?;
-    tree.into_iter().skip(1).try_for_each(|pid| signal_to(pid, Signal::SIGCONT))
+    tree(supervisor)?.into_iter().skip(1).try_for_each(|pid| signal_to(pid, Signal::SIGCONT))
 }
 
 /// Returns the running processes that a supervisor's worker has started itself: servers.

@@ -1,11 +1,10 @@
 //! Results of an experiment's tries, collected as they end.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use crate::inspection::Inspection;
 use crate::oracle::{Promised, Verdict};
-use crate::outcome::{Example, Exhaustive, Loss, Tested};
+use crate::outcome::{Example, Loss, Tested};
 
 /// What was lost in a try.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
@@ -25,12 +24,8 @@ type ExampleSize = (bool, u64);
 /// Results of tries, with something to keep of each example.
 #[derive(Debug)]
 pub(crate) struct TryResults<K> {
-    pub tried: u32,
-    pub second: u32,
-    pub not_mounted: u32,
-    pub torn_blocks: u32,
-    pub exhaustive: Option<Exhaustive>,
-    verdicts: BTreeMap<Verdict, u32>,
+    /// The result without what follows from the tries together.
+    pub tested: Tested,
     lost: Vec<TryLoss>,
     opened: Vec<u64>,
     clean: Vec<u64>,
@@ -39,25 +34,13 @@ pub(crate) struct TryResults<K> {
     latest: Option<Verdict>,
 }
 
-impl<K> Default for TryResults<K> {
-    fn default() -> Self {
-        Self {
-            tried: 0,
-            second: 0,
-            not_mounted: 0,
-            torn_blocks: 0,
-            exhaustive: None,
-            verdicts: BTreeMap::new(),
-            lost: Vec::new(),
-            opened: Vec::new(),
-            clean: Vec::new(),
-            examples: BTreeMap::new(),
-            latest: None,
-        }
-    }
-}
-
 impl<K> TryResults<K> {
+    /// Makes the results before the first try, with what is known about the outcome.
+    pub(crate) fn new(tested: Tested) -> Self {
+        let (lost, opened, clean) = (Vec::new(), Vec::new(), Vec::new());
+        Self { tested, lost, opened, clean, examples: BTreeMap::new(), latest: None }
+    }
+
     /// Adds a try: its name, whether a block was torn, what had been promised, what was seen, and
     /// what was lost if that can be determined. `keep` makes what is kept of the try if it becomes
     /// an example.
@@ -70,9 +53,9 @@ impl<K> TryResults<K> {
         lost: Option<TryLoss>,
         keep: impl FnOnce() -> K,
     ) {
-        self.tried += 1;
+        self.tested.tried += 1;
         let verdict = inspection.verdict;
-        *self.verdicts.entry(verdict).or_default() += 1;
+        *self.tested.verdicts.entry(verdict).or_default() += 1;
         self.latest = Some(verdict);
         self.lost.extend(lost);
         // Without a table, opening it makes one.
@@ -97,18 +80,16 @@ impl<K> TryResults<K> {
     /// Removes the verdict on the latest try, so that another one can replace it.
     pub(crate) fn remove_latest(&mut self) {
         let Some(latest) = self.latest.take() else { return };
-        self.tried -= 1;
-        if let Entry::Occupied(mut count) = self.verdicts.entry(latest) {
-            *count.get_mut() -= 1;
-            if *count.get() == 0 {
-                count.remove();
-            }
+        self.tested.tried -= 1;
+        if let Some(count) = self.tested.verdicts.get_mut(&latest) {
+            *count -= 1;
         }
+        self.tested.verdicts.retain(|_, count| *count > 0);
     }
 
     /// Whether a try has ended in a violation.
     pub(crate) fn has_violation(&self) -> bool {
-        self.verdicts.keys().any(|verdict| verdict.is_violation())
+        self.tested.verdicts.keys().any(|verdict| verdict.is_violation())
     }
 
     /// Adds the time to open a database that was closed.
@@ -120,7 +101,6 @@ impl<K> TryResults<K> {
     /// is.
     pub(crate) fn into_tested<E>(
         self,
-        of: Tested,
         mut kept: impl FnMut(&Example, K) -> Result<Option<std::path::PathBuf>, E>,
     ) -> Result<Tested, E> {
         let examples = self.examples.into_values().map(|(_, example, keep)| {
@@ -128,17 +108,11 @@ impl<K> TryResults<K> {
             Ok(Example { kept, ..example })
         });
         Ok(Tested {
-            tried: self.tried,
-            second: self.second,
-            not_mounted: self.not_mounted,
-            torn_blocks: self.torn_blocks,
-            exhaustive: self.exhaustive,
-            verdicts: self.verdicts,
             loss: loss(self.lost),
             open_ns: median(self.opened),
             clean_open_ns: median(self.clean),
             examples: examples.collect::<Result<_, _>>()?,
-            ..of
+            ..self.tested
         })
     }
 }
@@ -210,7 +184,7 @@ mod tests {
     #[test]
     fn of_each_verdict_the_example_with_the_fewest_commits_is_kept_and_one_without_a_torn_block_first()
      {
-        let mut results = TryResults::default();
+        let mut results = TryResults::new(tested());
         for (torn, acknowledged, verdict) in [
             (true, 1, Verdict::NotOpened),
             (false, 7, Verdict::NotOpened),
@@ -225,7 +199,7 @@ mod tests {
             results.add(of, torn, &promised, inspection(verdict), None, || acknowledged);
         }
         let mut kept = Vec::new();
-        let tested = results.into_tested(tested(), |example, keep| {
+        let tested = results.into_tested(|example, keep| {
             kept.push((example.verdict, keep));
             Ok::<_, ()>(None)
         });
@@ -240,19 +214,19 @@ mod tests {
 
     #[test]
     fn the_time_to_make_a_database_is_no_time_to_open_one() {
-        let mut results = TryResults::default();
+        let mut results = TryResults::new(tested());
         for (acknowledged, ns) in [(0, 900), (0, 800), (1, 5)] {
             let opened = Inspection { open_ns: Some(ns), ..inspection(Verdict::Holds) };
             let promised = [Promised::after(acknowledged)];
             results.add(String::new, false, &promised, opened, None, || ());
         }
-        let tested = results.into_tested(tested(), |_, ()| Ok::<_, ()>(None)).unwrap();
+        let tested = results.into_tested(|_, ()| Ok::<_, ()>(None)).unwrap();
         assert_eq!(tested.open_ns, Some(5));
     }
 
     #[test]
     fn a_verdict_that_is_taken_back_is_not_counted() {
-        let mut results = TryResults::default();
+        let mut results = TryResults::new(tested());
         for verdict in [Verdict::Holds, Verdict::LostCommits, Verdict::Holds] {
             results.add(String::new, false, &[], inspection(verdict), None, || ());
         }
@@ -260,7 +234,7 @@ mod tests {
         results.add(String::new, false, &[], inspection(Verdict::CheckFailed), None, || ());
         results.remove_latest();
         results.remove_latest(); // the one before stays
-        let tested = results.into_tested(tested(), |_, ()| Ok::<_, ()>(None)).unwrap();
+        let tested = results.into_tested(|_, ()| Ok::<_, ()>(None)).unwrap();
         assert_eq!(tested.tried, 2);
         let verdicts = [(Verdict::Holds, 1), (Verdict::LostCommits, 1)];
         assert_eq!(tested.verdicts, BTreeMap::from(verdicts));

@@ -245,8 +245,7 @@ impl Work {
 pub fn text(key: Key, commit: u64) -> String {
     let digest = digest(key, commit);
     let length = ROW_BYTES.start + (digest as usize) % (ROW_BYTES.end - ROW_BYTES.start);
-    let letters = (0..length).map(|i| char::from(b'a' + ((digest >> (i % 48)) % 26) as u8));
-    letters.collect()
+    (0..length).map(|i| char::from(b'a' + ((digest >> (i % 48)) % 26) as u8)).collect()
 }
 
 /// Returns a number that follows from key and commit. It has 63 bits, so that any integer column

@@ -7,13 +7,12 @@ use std::time::Instant;
 use embermark_contract::{Engine, EngineError, OpenOptions};
 use nix::sys::signal::Signal;
 
-use crate::clients::Clients;
 use crate::ledger::{self, Ledger};
 use crate::oracle::TableContent;
 use crate::protocol::{Command, DatabaseState, Event, Task, WorkerAction};
-use crate::supervisor;
 use crate::work::{Abilities, Plan, TABLE_COMMIT};
-use crate::worker_channel::{SharedChannel, WorkerError};
+use crate::worker_channel::{Result, SharedChannel, WorkerError};
+use crate::{clients, supervisor};
 
 /// Runs the hidden `durability-worker` command: executes the commands on standard input with one of
 /// `engines`.
@@ -44,11 +43,7 @@ fn serve(engines: &[&'static dyn Engine]) -> io::Result<()> {
     channel.lock().send(&ended)
 }
 
-fn run_task(
-    task: &Task,
-    engines: &[&'static dyn Engine],
-    channel: &SharedChannel,
-) -> Result<(), WorkerError> {
+fn run_task(task: &Task, engines: &[&'static dyn Engine], channel: &SharedChannel) -> Result<()> {
     let engine = engines.iter().find(|engine| engine.info().id == task.engine);
     let engine = engine.ok_or_else(|| io::Error::other(format!("no engine {}", task.engine)))?;
     let settings = task.settings.clone();
@@ -69,40 +64,36 @@ fn run_task(
     let plan = Plan { seed: task.seed, abilities, short: task.short, filling: task.filling };
     let mut filled = None;
     loop {
-        let command = channel.lock().read()?;
+        let Some(command) = channel.lock().read()? else { break };
+        let begun = Instant::now();
         match command {
-            Some(Command::Commit { after, count, waits }) => {
+            Command::Commit { after, count, waits } => {
                 let works = (0..).zip(&after);
                 let works = works.map(|(n, after)| plan.work(n).after(*after.max(&TABLE_COMMIT)));
-                Clients::new(works.collect(), count, channel, waits).run(&mut *ledger)?;
+                clients::commit(works.collect(), count, channel, waits, &mut *ledger)?;
             }
-            Some(Command::Fill { after, count, filling }) => {
+            Command::Fill { after, count, filling } => {
                 let before = filled.take();
                 let work = filled.insert(plan.filling_after(filling, before, after));
                 let mut left = (0..count).map(|_| work.commit());
                 let ended = left.try_for_each(|commit| {
                     let begun = Instant::now();
-                    let done = ledger.commit(&commit).map(|()| commit.number);
-                    let (client, number) = (0, done.map_err(|error| refused_event(begun, &error))?);
-                    channel.lock().send(&Event::Committed { client, number }).map_err(Err)
+                    let done = ledger.commit(&commit);
+                    done.map_err(|error| io::Result::Ok(refused_event(begun, &error)))?;
+                    let committed = Event::Committed { client: 0, number: commit.number };
+                    channel.lock().send(&committed).map_err(Err)
                 });
                 channel.lock().send(&ended.err().unwrap_or(Ok(Event::Done))?)?;
             }
-            Some(Command::Read) => {
-                let begun = Instant::now();
-                let found = ledger
-                    .read_all()
-                    .map(|found| Event::Found(TableContent { table: true, ..found }));
-                let event = found.or_else(|error| refused_event(begun, &error))?;
+            Command::Read => {
+                let found = ledger.read_all().map(|found| TableContent { table: true, ..found });
+                let event = found.map_or_else(|error| refused_event(begun, &error), Event::Found);
                 channel.lock().send(&event)?;
             }
-            Some(Command::Maintain) => {
-                let begun = Instant::now();
+            Command::Maintain => {
                 let done = ledger.lifecycle().maintain().map(|()| Event::Done);
-                let event = done.or_else(|error| refused_event(begun, &error))?;
-                channel.lock().send(&event)?;
+                channel.lock().send(&done.unwrap_or_else(|error| refused_event(begun, &error)))?;
             }
-            None => break,
         }
     }
     check_integrity(&mut *ledger)?;
@@ -110,13 +101,13 @@ fn run_task(
 }
 
 /// Reports that the engine failed at what began at `begun`. The worker continues.
-fn refused_event(begun: Instant, error: &EngineError) -> io::Result<Event> {
+fn refused_event(begun: Instant, error: &EngineError) -> Event {
     let ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    Ok(Event::Refused { ns, message: error.to_string() })
+    Event::Refused { ns, message: error.to_string() }
 }
 
 /// Runs the engine's own check, if it has one.
-fn check_integrity(ledger: &mut dyn Ledger) -> Result<(), WorkerError> {
+fn check_integrity(ledger: &mut dyn Ledger) -> Result<()> {
     let error = match ledger.lifecycle().check() {
         Ok(checked) if checked.findings.is_empty() => return Ok(()),
         Ok(checked) => {

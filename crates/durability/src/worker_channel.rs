@@ -15,6 +15,8 @@ pub(crate) enum WorkerError {
     Channel(io::Error),
 }
 
+pub(crate) type Result<T, E = WorkerError> = std::result::Result<T, E>;
+
 impl WorkerError {
     /// Returns a conversion of engine errors during `doing`.
     pub(crate) fn at(doing: WorkerAction) -> impl Fn(EngineError) -> Self + Copy {

@@ -8,6 +8,9 @@ use std::process::ExitCode;
 use embermark_harness::HarnessError;
 use embermark_model::foreign;
 
+/// Exit status of a command that a signal ended, as in shells: 128 + SIGINT.
+pub const INTERRUPTED: u8 = 130;
+
 /// A message for the user, with its exit status.
 #[derive(Debug)]
 pub struct Failure {
@@ -52,7 +55,13 @@ impl Failure {
 
 impl From<HarnessError> for Failure {
     fn from(error: HarnessError) -> Self {
-        if error.is_usage() { Self::usage(error) } else { Self::runtime(error) }
+        match error {
+            HarnessError::Interrupted { .. } => {
+                Self { status: INTERRUPTED, ..Self::runtime(error) }
+            }
+            _ if error.is_usage() => Self::usage(error),
+            _ => Self::runtime(error),
+        }
     }
 }
 

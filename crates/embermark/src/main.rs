@@ -5,13 +5,18 @@ macro_rules! say {
     ($($words:tt)*) => { $crate::output::say(&format!($($words)*)) };
 }
 
+/// Makes the failure of an invalid request from a message, like [`error::Failure::usage`].
+macro_rules! usage {
+    ($($words:tt)*) => { $crate::error::Failure::usage(format!($($words)*)) };
+}
+
 mod commands;
 mod error;
-#[cfg(test)]
-mod examples;
 mod old_spellings;
 mod output;
 mod plan;
+#[cfg(test)]
+mod tests;
 
 use std::env::consts;
 use std::io;

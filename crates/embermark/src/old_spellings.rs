@@ -4,47 +4,46 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use Replacement::{Flag, Renamed, Setting};
+use Replacement::{Renamed, Setting, Shown};
 
 /// Replacement of an option.
 #[derive(Clone, Copy)]
 enum Replacement {
     /// Another option, with the same value.
     Renamed(&'static str),
-    /// An option with this value, which replaces a flag.
-    Flag(&'static str, &'static str),
-    /// A key of the plan file, which `--set` sets.
-    Setting(&'static str),
+    /// The option `--show` with the name of this flag.
+    Shown,
+    /// A key of the plan file with the same name, which `--set` sets.
+    Setting,
 }
 
 /// Commands that measure a plan.
 const PLANS: &[&str] = &["run", "rate", "reproduce"];
 
-/// Commands that had the old spelling, the spelling, and its replacement.
-const RENAMED: &[(&[&str], &str, Replacement)] = &[
-    (&["run", "verify", "durability"], "--durability", Renamed("--tier")),
-    (&["run", "verify", "durability", "tune"], "-d", Renamed("-t")),
-    (PLANS, "--memory", Renamed("--cache")),
-    (PLANS, "--budget", Renamed("--for")),
-    (PLANS, "--within", Renamed("--for")),
-    (PLANS, "--warmup-runs", Setting("warmup-runs")),
-    (PLANS, "--max-run-time", Setting("max-run-time")),
-    (PLANS, "--window", Setting("window")),
-    (PLANS, "--warm-up", Setting("warm-up")),
-    (PLANS, "--timeout", Setting("timeout")),
-    (PLANS, "--seed", Setting("seed")),
-    (PLANS, "--disk-size", Setting("disk-size")),
-    (&["run"], "--p99-limit", Setting("p99-limit")),
-    (&["run", "reproduce", "report"], "--tables", Flag("--show", "tables")),
-    (&["run", "reproduce", "report"], "--latency", Flag("--show", "latency")),
-    (&["run", "reproduce", "report"], "--intervals", Flag("--show", "intervals")),
-    (&["run", "reproduce", "report"], "--explain", Flag("--show", "explain")),
-    (&["run", "reproduce", "report"], "--published", Flag("--show", "published")),
-    (&["run", "reproduce", "report"], "--weights", Renamed("--weight")),
-    (&["advise"], "--memory", Renamed("--max-rss")),
-    (&["advise"], "--rows", Renamed("--scale")),
-    (&["data"], "--output", Renamed("--out")),
+/// Commands that show a result.
+const SHOWS: &[&str] = &["run", "reproduce", "report"];
+
+/// Commands that had the old spellings, the spellings, and their replacement.
+const RENAMED: &[(&[&str], &[&str], Replacement)] = &[
+    (&["run", "verify", "durability"], &["--durability"], Renamed("--tier")),
+    (&["run", "verify", "durability", "tune"], &["-d"], Renamed("-t")),
+    (PLANS, &["--memory"], Renamed("--cache")),
+    (PLANS, &["--budget", "--within"], Renamed("--for")),
+    (PLANS, &["--warmup-runs", "--max-run-time", "--window", "--warm-up"], Setting),
+    (PLANS, &["--timeout", "--seed", "--disk-size"], Setting),
+    (&["run"], &["--p99-limit"], Setting),
+    (SHOWS, &["--tables", "--latency", "--intervals", "--explain", "--published"], Shown),
+    (SHOWS, &["--weights"], Renamed("--weight")),
+    (&["advise"], &["--memory"], Renamed("--max-rss")),
+    (&["advise"], &["--rows"], Renamed("--scale")),
+    (&["data"], &["--output"], Renamed("--out")),
 ];
+
+/// Returns the old spellings of a command, and their replacements.
+fn renamed_in(command: &str) -> impl Iterator<Item = (&'static str, Replacement)> {
+    let known = RENAMED.iter().filter(move |(commands, ..)| commands.contains(&command));
+    known.flat_map(|(_, old, new)| old.iter().map(move |old| (*old, *new)))
+}
 
 /// Returns the words of a command line in today's spelling, and a hint for each old one.
 pub fn modernize(words: impl IntoIterator<Item = OsString>) -> (Vec<OsString>, Vec<String>) {
@@ -66,19 +65,22 @@ pub fn modernize(words: impl IntoIterator<Item = OsString>) -> (Vec<OsString>, V
             modern.push(word);
             continue;
         };
-        match new {
-            Renamed(name) => modern.extend([name.into()].into_iter().chain(value)),
-            Flag(name, value) => modern.extend([name.into(), value.into()]),
-            Setting(key) => {
+        let key = old.trim_start_matches('-');
+        hints.push(match new {
+            Renamed(name) => {
+                modern.extend([name.into()].into_iter().chain(value));
+                hint(old, name)
+            }
+            Shown => {
+                modern.extend(["--show".into(), key.into()]);
+                hint(old, &format!("--show {key}"))
+            }
+            Setting => {
                 let mut setting = OsString::from(format!("{key}="));
                 setting.push(value.or_else(|| rest.next()).unwrap_or_default());
                 modern.extend(["--set".into(), setting]);
+                hint(old, &format!("a key of the plan file, or --set {key}=…"))
             }
-        }
-        hints.push(match new {
-            Renamed(name) => hint(old, name),
-            Flag(name, value) => hint(old, &format!("{name} {value}")),
-            Setting(key) => hint(old, &format!("a key of the plan file, or --set {key}=…")),
         });
     }
     (modern, hints)
@@ -113,8 +115,7 @@ fn replace_run(words: &mut Vec<OsString>, hints: &mut Vec<String>) {
 /// spelling.
 fn renamed(command: &str, word: &OsStr) -> Option<(&'static str, Option<OsString>, Replacement)> {
     let text = word.to_str()?;
-    let mut known = RENAMED.iter().filter(|(commands, ..)| commands.contains(&command));
-    known.find_map(|(_, old, new)| {
+    renamed_in(command).find_map(|(old, new)| {
         let value = text.strip_prefix(old)?;
         let value = match value.strip_prefix('=') {
             Some(value) => Some(value.into()),
@@ -123,7 +124,7 @@ fn renamed(command: &str, word: &OsStr) -> Option<(&'static str, Option<OsString
             None if !old.starts_with("--") => Some(value.into()),
             None => return None,
         };
-        Some((*old, value, *new))
+        Some((old, value, new))
     })
 }
 
@@ -133,7 +134,7 @@ fn hint(old: &str, new: &str) -> String {
 
 /// Prints hints for the keys of a plan file that have new names.
 pub fn hint_renamed_keys(path: &Path, plan: &toml::Table) {
-    for (_, old, new) in RENAMED.iter().filter(|(commands, ..)| commands.contains(&"run")) {
+    for (old, new) in renamed_in("run") {
         if let Renamed(new) = new
             && let Some(key) = old.strip_prefix("--").filter(|key| plan.contains_key(*key))
         {

@@ -5,7 +5,9 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use comfy_table::{Row, Table, TableStyle};
 use embermark_model::foreign;
+use serde::Serialize;
 
 use crate::error::Failure;
 
@@ -27,6 +29,23 @@ pub fn print(text: &str) -> Result<ExitCode, Failure> {
     }
 }
 
+/// Prints a value as JSON.
+pub fn print_json(value: &impl Serialize) -> Result<ExitCode, Failure> {
+    print(&(serde_json::to_string_pretty(value).map_err(Failure::runtime)? + "\n"))
+}
+
+/// Returns a table with this header and no rows.
+pub fn table(header: impl Into<Row>) -> Table {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new()).set_header(header);
+    table
+}
+
+/// Writes a file, which replaces an older one.
+pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
+    fs::write(path, content).map_err(Failure::unwritable(path))
+}
+
 /// Width in columns of texts that are written to a file.
 pub const FILE_WIDTH: usize = 120;
 
@@ -37,9 +56,11 @@ pub fn check_writable(path: &Path) -> Result<(), Failure> {
     if !is_new && !path.is_file() && !path.is_dir() {
         return Ok(());
     }
-    OpenOptions::new().append(true).create(true).open(path).map_err(|error| {
-        Failure::usage(format!("cannot write {}: {error}; name another file", path.display()))
-    })?;
+    OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(path)
+        .map_err(|error| usage!("cannot write {}: {error}; name another file", path.display()))?;
     if is_new {
         // The work may still fail, so the empty file is removed.
         let _ = fs::remove_file(path);
@@ -51,7 +72,7 @@ pub fn check_writable(path: &Path) -> Result<(), Failure> {
 pub fn create_folder(path: &Path) -> Result<(), Failure> {
     fs::create_dir_all(path).map_err(|error| {
         let path = path.display();
-        Failure::usage(format!("cannot create {path}: {error}; name another folder with --out"))
+        usage!("cannot create {path}: {error}; name another folder with --out")
     })
 }
 

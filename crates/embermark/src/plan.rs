@@ -1,14 +1,15 @@
 //! Makes a [`Plan`] from the command line and a plan file.
 
+use std::path::PathBuf;
+
 use embermark_harness::{Catalog, cells};
 use embermark_model::plan::{DataSource, Plan, Rate};
-use embermark_model::{Durability, Scale, choice};
+use embermark_model::{Configuration, Configurations, Durability, Scale, choice};
 use embermark_workloads::Workload;
 
 use crate::error::Failure;
 
 mod args;
-mod cards;
 mod clients;
 mod configurations;
 mod engine_libraries;
@@ -16,26 +17,23 @@ mod files;
 mod licences;
 mod memory;
 mod models;
-mod network;
 mod scales;
 mod sources;
-mod storages;
 mod urls;
 
 pub use args::{CONDITIONS, ENGINES, PlanArgs, TIME, WORK};
 use clients::with_clients;
 pub use clients::{clients, refuse_clients};
-pub use configurations::{candidates, columns, configurations, parse_configuration};
+use configurations::{candidates, columns};
+pub use configurations::{configurations, parse_configuration};
 pub use engine_libraries::{engine_libraries, ids_or};
 use files::ChosenWorkloads;
 pub use files::{built_in_file, workloads_of_plan};
 pub use licences::{check_accepted, not_accepted};
-pub use memory::cache;
-use memory::disk_size;
-pub use memory::{max_rss, memory_limits};
-pub use models::model;
+use memory::size_from;
+pub use memory::{cache, memory_limits, size};
+pub use models::{model, storages};
 use scales::{decades, scales_by_id, with_scales};
-pub use storages::storages;
 use urls::refuse_urls_of_clients;
 pub use urls::urls;
 
@@ -63,15 +61,13 @@ impl PlanArgs {
         let ChosenWorkloads { mut workloads, files } = files::chosen(&names, lenient)?;
         if whole_run.is_some() && (self.trials.is_some() || self.effort.is_some()) {
             let option = if self.trials.is_some() { "--trials" } else { "--effort" };
-            return Err(Failure::usage(format!(
+            return Err(usage!(
                 "--for gives each cell as many trials as its order takes: leave out {option}, or --for"
-            )));
+            ));
         }
         let (usual_trials, usual_runs) = effort(self.effort.as_deref().unwrap_or("normal"))?;
         if self.lenient.is_some() && files.is_empty() {
-            return Err(Failure::usage(
-                "--lenient is for workload files: name one, or leave it out",
-            ));
+            return Err(usage!("--lenient is for workload files: name one, or leave it out"));
         }
         if self.data.is_some() && names.is_empty() {
             workloads.retain(|workload| workload.info().reads_files);
@@ -80,33 +76,31 @@ impl PlanArgs {
         let runs = self.runs.unwrap_or(usual_runs);
         let warmup_runs = self.warmup_runs.unwrap_or(u32::from(runs > 1));
         if warmup_runs >= runs {
-            return Err(Failure::usage(format!(
+            return Err(usage!(
                 "warmup-runs = {warmup_runs} leaves nothing of {runs} runs to count: give fewer"
-            )));
+            ));
         }
         // Every workload on synthetic rows is an overview, which is kept short.
         let overview = names.is_empty() && self.data.is_none();
         // Slow loops are then stopped early, and shown per operation.
         let default_limit = if overview { "500ms" } else { "20s" };
-        let max_run_time_ms = match self.max_run_time.as_deref() {
-            Some("none") => None,
-            given => Some(milliseconds("max-run-time", given.unwrap_or(default_limit))?),
+        let limit = |key: &str, given: Option<&str>, default: &str| match given {
+            Some("none") => Ok(None),
+            given => milliseconds(key, given.unwrap_or(default)).map(Some),
         };
         let time =
             |flag, given: Option<&str>| given.map(|text| milliseconds(flag, text)).transpose();
-        let rate = self.rate.as_deref().map(|text| text.parse::<Rate>().map_err(Failure::usage));
-        let rate = rate.transpose()?;
+        let rate = self.rate.as_deref().map(str::parse::<Rate>);
+        let rate = rate.transpose().map_err(Failure::usage)?;
         let lasts = workloads.iter().any(|workload| workload.info().lasts);
+        let takes_rate = |w: &&dyn Workload| {
+            let info = w.info();
+            !info.points.is_empty() || info.until_steady || !info.arrivals.is_empty()
+        };
         let target_rate = match rate {
-            Some(Rate::PerSecond(rate)) => {
-                let takes = |w: &&dyn Workload| {
-                    let info = w.info();
-                    !info.points.is_empty() || info.until_steady || !info.arrivals.is_empty()
-                };
-                // If no workload takes the rate, it is kept so that a later check refuses it.
-                (!lasts || workloads.iter().any(takes)).then_some(rate)
-            }
-            Some(Rate::Max) | None => None,
+            // If no workload takes the rate, it is kept so that a later check refuses it.
+            Some(Rate::PerSecond(rate)) if !lasts || workloads.iter().any(takes_rate) => Some(rate),
+            _ => None,
         };
         let words = or_else(self.engines, &["embedded"]);
         let configurations = configurations(self.configuration, &words)?;
@@ -115,6 +109,8 @@ impl PlanArgs {
         let (engines, configurations) = with_clients(engines, configurations, &clients)?;
         let urls = urls(&self.url)?;
         refuse_urls_of_clients(&urls, &configurations)?;
+        // It must have room for a database and its log.
+        let disk_bytes = self.disk_size.as_deref().map(|text| size_from(64, "disk-size", text));
         let plan = Plan {
             workloads: workloads.iter().map(|w| w.info().id.to_owned()).collect(),
             workload_files: files,
@@ -137,7 +133,7 @@ impl PlanArgs {
             runs,
             warmup_runs,
             trials: self.trials.unwrap_or(usual_trials),
-            max_run_time_ms,
+            max_run_time_ms: limit("max-run-time", self.max_run_time.as_deref(), default_limit)?,
             own_trials: self.trials.is_none() && self.effort.is_none(),
             window_ms: time("window", self.window.as_deref())?,
             warm_up_ms: match self.warm_up.as_deref() {
@@ -149,18 +145,15 @@ impl PlanArgs {
             clients: self.clients.unwrap_or(1),
             target_rate,
             p99_limit_ms: milliseconds("p99-limit", self.p99_limit.as_deref().unwrap_or("100ms"))?,
-            timeout_ms: match self.timeout.as_deref() {
-                Some("none") => None,
-                given => Some(milliseconds("timeout", given.unwrap_or("30m"))?),
-            },
+            timeout_ms: limit("timeout", self.timeout.as_deref(), "30m")?,
             seed: self.seed.unwrap_or(42),
             memory_bytes: cache(self.cache.as_deref().unwrap_or("64MiB"))?,
             memory_limits: memory_limits(&self.memory_limit, self.cache.as_deref())?,
             storages: storages(&self.storage)?,
-            network: self.network.as_deref().map(network::link).transpose()?.flatten(),
-            disk_bytes: self.disk_size.as_deref().map(disk_size).transpose()?,
+            network: self.network.as_deref().map(models::link).transpose()?.flatten(),
+            disk_bytes: disk_bytes.transpose()?,
             cold: self.cold,
-            cards: cards::cards(&self.card)?,
+            cards: models::cards(&self.card)?,
             urls,
             accepted_licences: unique(self.accept_license.into_iter().map(Ok))?,
         };
@@ -178,13 +171,32 @@ fn effort(name: &str) -> Result<(u32, u32), Failure> {
     })
 }
 
+/// Returns the words, the configurations and the columns of a command that uses engines itself.
+pub fn direct_columns(
+    command: &str,
+    engines: &[String],
+    libraries: &[PathBuf],
+    configuration: &[(String, Configuration)],
+) -> Result<(Vec<String>, Configurations, Vec<String>), Failure> {
+    engine_libraries(libraries)?;
+    let words = match configuration.is_empty() {
+        true => ids_or(engines.to_vec(), libraries, "embedded")?,
+        false => engines.to_vec(),
+    };
+    let configurations = configurations(configuration.to_vec(), &words)?;
+    refuse_clients(&configurations, command)?;
+    cells::check_configurations(&configurations, &Catalog::default())?;
+    let columns = candidates(&words, &configurations)?;
+    Ok((words, configurations, columns))
+}
+
 /// Returns the given words, or the default if there are none.
 pub fn or_else(given: Vec<String>, default: &[&str]) -> Vec<String> {
     if given.is_empty() { default.iter().map(|&word| word.to_owned()).collect() } else { given }
 }
 
 /// Removes duplicates and keeps the order, so that naming something twice measures it once.
-fn unique<T: PartialEq>(
+pub fn unique<T: PartialEq>(
     things: impl Iterator<Item = Result<T, Failure>>,
 ) -> Result<Vec<T>, Failure> {
     let mut kept = Vec::new();
@@ -210,9 +222,7 @@ pub fn milliseconds(option: &str, text: &str) -> Result<u64, Failure> {
     let time = text.parse::<jiff::SignedDuration>().ok().map(|time| time.as_millis());
     match time.map(u64::try_from) {
         Some(Ok(ms)) if ms > 0 => Ok(ms),
-        _ => Err(Failure::usage(format!(
-            "{option} '{text}' is not a time: write for example 20s, 500ms or 2m"
-        ))),
+        _ => Err(usage!("{option} '{text}' is not a time: write for example 20s, 500ms or 2m")),
     }
 }
 

@@ -26,11 +26,12 @@ use sha2::{Digest, Sha256};
 
 use crate::registry::{self, GROUPS};
 use crate::{
-    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result,
-    Settings, Store, Tier, TierSetting,
+    Availability, Engine, EngineError, Info, OpenOptions, Opened, Result, Settings, Store, Tier,
+    TierSetting,
 };
 use api::{Api, Functions};
 pub use description::EngineDescription;
+use handle::Handle;
 use session::Session;
 use store::Client;
 
@@ -84,10 +85,8 @@ impl Described {
 /// the library. A path with `=` is a path if a `/` precedes the `=`.
 pub fn split_id(given: &Path) -> (Option<&str>, &Path) {
     let named = given.to_str().and_then(|text| text.split_once('='));
-    match named.filter(|(id, path)| load::is_id(id) && !path.is_empty()) {
-        Some((id, path)) => (Some(id), Path::new(path)),
-        None => (None, given),
-    }
+    let named = named.filter(|(id, path)| load::is_id(id) && !path.is_empty());
+    named.map_or((None, given), |(id, path)| (Some(id), Path::new(path)))
 }
 
 /// Returns the error message for a library that cannot be used.
@@ -121,10 +120,8 @@ pub fn add(described: Described) -> std::result::Result<&'static dyn Engine, Str
     if registry::find(id).is_ok() {
         return taken("an engine that embermark has".to_owned());
     }
-    let engine: &'static LibraryEngine = {
-        let described = Box::leak(Box::new(described));
-        Box::leak(Box::new(LibraryEngine::new(described)))
-    };
+    let described = Box::leak(Box::new(described));
+    let engine: &'static LibraryEngine = Box::leak(Box::new(LibraryEngine::new(described)));
     added.push(engine);
     registry::append(engine);
     Ok(engine)
@@ -161,15 +158,9 @@ struct LibraryEngine {
 impl LibraryEngine {
     fn new(described: &'static Described) -> Self {
         let about = &described.about;
-        let leaked = |text: &str| -> &'static str { text.to_owned().leak() };
-        let info = Info {
-            id: leaked(&about.id),
-            name: leaked(&about.name),
-            kind: Kind::Embedded,
-            family: if about.answers_sql { DataModel::Sql } else { DataModel::KeyValue },
-            licence: leaked(&about.licence),
-        };
-        let tiers = Durability::ALL.map(|durability| about.tier(durability).leak());
+        let info = if about.answers_sql { Info::sql } else { Info::key_value };
+        let info = info(&about.id, &about.name, &about.licence);
+        let tiers = Durability::ALL.map(|tier| about.tiers[tier as usize].leaked_setting());
         let settings = about.leaked_settings();
         Self { info, tiers, settings, api: OnceLock::new(), described }
     }
@@ -229,12 +220,12 @@ impl Engine for LibraryEngine {
         let about = &self.described.about;
         let (mut settings, store) = match &api.functions {
             Functions::KeyValue(functions) => {
-                let mut client = Client::open(api, functions, id, about, options)?;
+                let mut client = Client::new(Handle::open(api, functions, id, options)?, about)?;
                 (client.handle.settings()?, Store::Kv(Box::new(client)))
             }
             Functions::Sql(functions) => {
-                let mut session = Session::open(api, functions, id, about, options)?;
-                (session.handle.settings()?, session.store())
+                let mut handle = Handle::open(api, functions.as_ref(), id, options)?;
+                (handle.settings()?, Session { handle, about }.store())
             }
         };
         self.settings.check_accepted(id, options, &mut settings)?;

@@ -17,7 +17,7 @@ use crate::kv::{
 };
 use crate::log_files::{check_write_buffer, log_files};
 use crate::{
-    Availability, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions,
+    Availability, Checked, ClientOpener, Embedded, EngineError, Info, Join, Lifecycle, OpenOptions,
     Opened, Origin, Result, Scope, TierSetting, TierTable, as_set,
 };
 use settings::{MEMTABLE, SETTINGS};
@@ -52,9 +52,7 @@ const TIERS: TierTable<Persist> = TierTable {
 const MANUAL: &str = "https://docs.rs/fjall/3/fjall/enum.PersistMode.html";
 
 pub(crate) static ENGINE: Embedded<Persist> = Embedded {
-    id: ID,
-    name: "fjall",
-    licence: "MIT or Apache-2.0",
+    info: Info::key_value(ID, "fjall", "MIT or Apache-2.0"),
     tiers: TIERS,
     availability: || Availability::Ready { version: VERSION.to_owned() },
     library: None,

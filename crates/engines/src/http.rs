@@ -105,13 +105,12 @@ impl HttpClient {
         self.answer("POST", path, request.header("content-type", content_type).send(body))
     }
 
-    /// Deletes such a path, with the same errors. `None` if there is nothing at the path (status
-    /// 404).
+    /// Deletes such a path, with the same errors, unless there is nothing at it (status 404).
     #[cfg(feature = "influxdb")]
-    pub fn delete(&self, path: &str) -> Result<Option<Body>> {
+    pub fn delete(&self, path: &str) -> Result<()> {
         match self.headers(self.agent.delete(self.url(path))).call() {
-            Ok(answer) if answer.status() == 404 => Ok(None),
-            answer => self.answer("DELETE", path, answer).map(Some),
+            Ok(answer) if answer.status() == 404 => Ok(()),
+            answer => discard(self.engine, self.answer("DELETE", path, answer)?),
         }
     }
 

@@ -11,15 +11,13 @@ use crate::duckdb::{DuckDb, FSYNC_MODE};
 use crate::settings::ENGINE_DEFAULT;
 use crate::sql::SqlStore;
 use crate::{
-    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Origin, Result,
-    Setting, SettingValues, Settings, Store, Tier, as_set,
+    Availability, Engine, EngineError, Info, OpenOptions, Opened, Origin, Result, Setting,
+    SettingValues, Settings, Store, Tier, as_set,
 };
 
 /// A hybrid of a key-value engine, the front, and DuckDB, the mirror.
 pub(crate) struct HybridEngine {
-    id: &'static str,
-    name: &'static str,
-    licence: &'static str,
+    info: Info,
     front: &'static dyn Engine,
     /// Whether the front has its own cache, which shares the memory with the mirror's.
     front_caches: bool,
@@ -30,9 +28,7 @@ pub(crate) struct HybridEngine {
 
 /// Hybrid with LMDB as the front.
 pub(crate) static HYBRID_LMDB: HybridEngine = HybridEngine {
-    id: "hybrid",
-    name: "hybrid (LMDB, DuckDB)",
-    licence: "OpenLDAP Public License 2.8, MIT",
+    info: Info::key_value("hybrid", "hybrid (LMDB, DuckDB)", "OpenLDAP Public License 2.8, MIT"),
     front: &crate::lmdb::ENGINE,
     front_caches: false,
     empty: None,
@@ -42,9 +38,7 @@ pub(crate) static HYBRID_LMDB: HybridEngine = HybridEngine {
 /// Hybrid with Berkeley DB as the front. It allows one client at a time, so there is no refresh in
 /// the background.
 pub(crate) static HYBRID_BERKELEY_DB: HybridEngine = HybridEngine {
-    id: "hybrid-bdb",
-    name: "hybrid (Berkeley DB, DuckDB)",
-    licence: "Sleepycat, MIT",
+    info: Info::key_value("hybrid-bdb", "hybrid (Berkeley DB, DuckDB)", "Sleepycat, MIT"),
     front: &crate::berkeleydb::ENGINE,
     front_caches: true,
     // Berkeley DB creates the file of a table before it writes its first page. If the power is cut
@@ -85,12 +79,11 @@ impl HybridEngine {
     fn options(&self, options: &OpenOptions, mirror: OpenOptions) -> Result<Options> {
         let open: OpenMirror = Arc::new(move |folder| open_mirror(&mirror, folder));
         let mut own = Options::new(options.dir.join(MIRROR), open);
-        let every = options.number::<u64>(self.id, REFRESH.name)?.filter(|every| *every > 0);
+        let id = self.info.id;
+        let every = options.number::<u64>(id, REFRESH.name)?.filter(|every| *every > 0);
         own.refresh_every = every.map(Duration::from_millis);
-        let write_after = options.number(self.id, WRITE_AFTER.name)?;
-        own.write_after = write_after.unwrap_or(own.write_after);
-        let log_limit = options.number(self.id, LOG_LIMIT.name)?;
-        own.log_limit = log_limit.unwrap_or(own.log_limit);
+        own.write_after = options.number(id, WRITE_AFTER.name)?.unwrap_or(own.write_after);
+        own.log_limit = options.number(id, LOG_LIMIT.name)?.unwrap_or(own.log_limit);
         own.on_event = Arc::new(|what| eprintln!("hybrid: {what}"));
         Ok(own)
     }
@@ -116,16 +109,12 @@ fn remove_empty(folder: &Path, end: &str) -> Result<()> {
 
 fn open_mirror(options: &OpenOptions, folder: &Path) -> Result<Box<dyn SqlStore>> {
     let options = OpenOptions { dir: folder.to_owned(), ..options.clone() };
-    match DuckDb.open(&options)?.store {
-        Store::Sql(sql) => Ok(sql),
-        _ => Err(EngineError::failed(MIRROR, "open", "it is not an SQL database")),
-    }
+    DuckDb.open(&options)?.store.into_sql(MIRROR, "open")
 }
 
 impl Engine for HybridEngine {
     fn info(&self) -> Info {
-        let (kind, family) = (Kind::Embedded, DataModel::KeyValue);
-        Info { id: self.id, name: self.name, kind, family, licence: self.licence }
+        self.info
     }
 
     fn availability(&self) -> Availability {
@@ -154,19 +143,13 @@ impl Engine for HybridEngine {
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let (front, mirror) = self.parts(options);
+        let (id, (front, mirror)) = (self.info.id, self.parts(options));
         let own = self.options(options, mirror.clone())?;
         std::fs::create_dir_all(&front.dir)
-            .map_err(|error| EngineError::file(self.id, "make", &front.dir, error))?;
+            .map_err(|error| EngineError::file(id, "make", &front.dir, error))?;
         self.empty.map_or(Ok(()), |end| remove_empty(&front.dir, end))?;
         let Opened { store, version, mut settings, .. } = self.front.open(&front)?;
-        let Store::Kv(store) = store else {
-            return Err(EngineError::failed(
-                self.id,
-                "open its front",
-                "it is not a key-value store",
-            ));
-        };
+        let store = store.into_kv(id, "open its front")?;
         let every = own.refresh_every.map_or(0, |every| every.as_millis());
         let own_settings = [
             (REFRESH.name, as_set(every)),
@@ -175,17 +158,14 @@ impl Engine for HybridEngine {
             ("mirror.durability", as_set(mirror.durability)),
             ("mirror.memory", as_set(format_args!("{} bytes", mirror.memory))),
         ];
-        let own_settings = own_settings.map(|(name, value)| (name.to_owned(), value));
-        settings.extend(
-            own_settings
-                .into_iter()
-                .filter(|(name, _)| name.starts_with(MIRROR) || self.settings.find(name).is_some()),
-        );
-        self.settings.check_accepted(self.id, options, &mut settings)?;
+        let has = |name: &str| name.starts_with(MIRROR) || self.settings.find(name).is_some();
+        let own_settings = own_settings.into_iter().filter(|(name, _)| has(name));
+        settings.extend(own_settings.map(|(name, value)| (name.to_owned(), value)));
+        self.settings.check_accepted(id, options, &mut settings)?;
         let version = match DuckDb.availability() {
             Availability::Ready { version: mirror } => self.versions(&version, &mirror),
             Availability::Missing { why, remedy } => {
-                return Err(EngineError::unavailable(self.id, why, remedy));
+                return Err(EngineError::unavailable(id, why, remedy));
             }
         };
         let store = Store::Kv(Box::new(Hybrid::open(store, own)?));

@@ -21,9 +21,9 @@ use crate::lsm::{Batch, Destination, LateSnapshot, ReadOptions, Value};
 use crate::prefixed::{MAX_TABLES, NAMES, prefixed_key, prefixed_range};
 use crate::settings::{SWITCH, is_on, lines};
 use crate::{
-    Candidate, Checked, ClientOpener, ConnectionParameters, Embedded, EngineError, Join, Lifecycle,
-    OpenOptions, Opened, Result, Scope, Setting, SettingValues, Settings, TierSetting, TierTable,
-    as_set,
+    Candidate, Checked, ClientOpener, ConnectionParameters, Embedded, EngineError, Info, Join,
+    Lifecycle, OpenOptions, Opened, Result, Scope, Setting, SettingValues, Settings, TierSetting,
+    TierTable, as_set,
 };
 use db::{Db, Options};
 
@@ -52,9 +52,7 @@ const WRITTEN: TierSetting<bool> = TierSetting::new(
 const MANUAL: &str = "https://github.com/google/leveldb/blob/main/doc/index.md#synchronous-writes";
 
 pub(crate) static ENGINE: Embedded<bool> = Embedded {
-    id: ID,
-    name: "LevelDB",
-    licence: "BSD-3-Clause",
+    info: Info::key_value(ID, "LevelDB", "BSD-3-Clause"),
     tiers: TIERS,
     availability: api::availability,
     library: Some(api::VARIABLE),
@@ -88,20 +86,17 @@ const SETTINGS: Settings = Settings {
         let place = "/* before leveldb_open(options, name, &error); not among them: \
                      leveldb_writeoptions_set_sync of each write, 1 to survive a power cut */";
         lines(place, set, |name, value| {
-            let value = match name {
-                "block_cache" => format!("leveldb_cache_create_lru({value})"),
-                "filter_policy_bits" => format!("leveldb_filterpolicy_create_bloom({value})"),
-                "compression" if value.eq_ignore_ascii_case("snappy") || value == "1" => {
-                    "leveldb_snappy_compression".to_owned()
+            let (setter, value) = match name {
+                "block_cache" => ("cache", format!("leveldb_cache_create_lru({value})")),
+                "filter_policy_bits" => {
+                    ("filter_policy", format!("leveldb_filterpolicy_create_bloom({value})"))
                 }
-                "compression" => "leveldb_no_compression".to_owned(),
-                "paranoid_checks" => u8::from(is_on(value)).to_string(),
-                _ => value.to_owned(),
-            };
-            let setter = match name {
-                "block_cache" => "cache",
-                "filter_policy_bits" => "filter_policy",
-                name => name,
+                "compression" if compresses(value) => {
+                    (name, "leveldb_snappy_compression".to_owned())
+                }
+                "compression" => (name, "leveldb_no_compression".to_owned()),
+                "paranoid_checks" => (name, u8::from(is_on(value)).to_string()),
+                _ => (name, value.to_owned()),
             };
             format!("leveldb_options_set_{setter}(options, {value});")
         })
@@ -121,13 +116,17 @@ const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[("max_file_size", "8388608")], "longer merges", INDEX),
 ];
 
+/// Whether a value of `compression` is Snappy, by its name or its number.
+fn compresses(value: &str) -> bool {
+    value.eq_ignore_ascii_case("snappy") || value == "1"
+}
+
 /// A quarter of the memory is for up to two write buffers, the rest for blocks.
 fn open(options: &OpenOptions, &sync: &bool) -> Result<Opened> {
     let memory = usize::try_from(options.memory).unwrap_or(usize::MAX);
     let write_buffer = options.number(ID, "write_buffer_size")?.unwrap_or(memory / 8);
     let cache = options.number(ID, "block_cache")?.unwrap_or(memory - 2 * (memory / 8));
     let filter_bits = options.number(ID, "filter_policy_bits")?.unwrap_or(FILTER_BITS);
-    let compression = options.setting("compression");
     let with = Options {
         write_buffer,
         cache,
@@ -136,7 +135,7 @@ fn open(options: &OpenOptions, &sync: &bool) -> Result<Opened> {
         block_restart_interval: options.number(ID, "block_restart_interval")?,
         max_file_size: options.number(ID, "max_file_size")?,
         max_open_files: options.number(ID, "max_open_files")?,
-        compresses: compression.map(|word| word.eq_ignore_ascii_case("snappy") || word == "1"),
+        compresses: options.setting("compression").map(compresses),
         sync,
         paranoid: options.switch("paranoid_checks").unwrap_or(false),
     };

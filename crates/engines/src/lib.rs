@@ -19,7 +19,7 @@ mod owned;
 mod per_table;
 #[cfg(any(feature = "leveldb", feature = "engine-library"))]
 mod prefixed;
-#[cfg(any(feature = "server", feature = "sqlite"))]
+#[cfg(feature = "server")]
 mod program;
 pub mod registry;
 
@@ -61,6 +61,7 @@ mod parquet;
 mod postgres;
 #[cfg(feature = "redb")]
 mod redb;
+mod reference;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
 #[cfg(feature = "server")]
@@ -83,7 +84,6 @@ mod wiredtiger;
 #[cfg(feature = "zen")]
 mod zen;
 
-#[cfg(any(feature = "server", feature = "sqlite"))]
 pub use embermark_contract::{
     Availability, Background, Candidate, Checked, ClientOpener, ConnectionParameters, DataModel,
     EFFECTIVE_DURABILITY, Embedded, Engine, EngineError, Info, Join, Kind, Lifecycle, Limits, Link,

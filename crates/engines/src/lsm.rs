@@ -3,11 +3,9 @@
 
 pub(crate) mod check;
 
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::marker::PhantomData;
 use std::ops::Deref;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::ptr;
 
 use crate::kv::{Direction, Range, Visit};
@@ -93,12 +91,6 @@ impl Lib {
             (self.api.free)(text.cast());
             copy
         }
-    }
-
-    /// Returns a path as a C string.
-    pub fn path(self, path: &Path, doing: &str) -> Result<CString> {
-        let path = CString::new(path.as_os_str().as_bytes());
-        path.map_err(|error| EngineError::failed(self.id, doing, error))
     }
 }
 

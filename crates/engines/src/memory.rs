@@ -3,18 +3,20 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use embermark_model::Durability;
 use smallvec::SmallVec;
 
 use crate::kv::{
     Change, Direction, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
 };
-use crate::{
-    Availability, Checked, ClientOpener, DataModel, Engine, EngineError, Info, Join, Kind,
-    Lifecycle, OpenOptions, Opened, Result, Scope, Tier,
-};
+use crate::reference::Reference;
+use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, Result, Scope};
 
-pub(crate) struct Memory;
+pub(crate) static ENGINE: Reference = Reference {
+    id: "memory",
+    name: "sorted map in memory",
+    setting: "in memory only",
+    open: || Box::new(Maps::default()),
+};
 
 /// Short keys and values are stored in the map's nodes, so that a search follows no pointer per
 /// compared key.
@@ -25,38 +27,6 @@ type Map = BTreeMap<Key, Value>;
 #[derive(Default)]
 struct Maps {
     tables: Vec<(String, Map)>,
-}
-
-impl Engine for Memory {
-    fn info(&self) -> Info {
-        Info {
-            id: "memory",
-            name: "sorted map in memory",
-            kind: Kind::Reference,
-            family: DataModel::KeyValue,
-            licence: "-",
-        }
-    }
-
-    fn availability(&self) -> Availability {
-        Availability::Ready { version: env!("CARGO_PKG_VERSION").to_owned() }
-    }
-
-    fn has_maintenance(&self) -> bool {
-        false
-    }
-
-    fn tier(&self, _: Durability) -> Tier {
-        Tier::Offered {
-            effective_durability: Durability::None,
-            setting: "in memory only",
-            manual: "",
-        }
-    }
-
-    fn open(&self, _: &OpenOptions) -> Result<Opened> {
-        Ok(Opened::embedded(Maps::default(), env!("CARGO_PKG_VERSION"), []))
-    }
 }
 
 impl Lifecycle for Maps {

@@ -1,15 +1,16 @@
 //! `null`: an engine that does nothing. The time that the harness takes with it is the harness's
 //! own overhead.
 
-use embermark_model::Durability;
-
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
-use crate::{
-    Availability, ClientOpener, DataModel, Engine, Info, Join, Kind, Lifecycle, OpenOptions,
-    Opened, Result, Scope, Store, Tier,
-};
+use crate::reference::Reference;
+use crate::{ClientOpener, Join, Lifecycle, Result, Scope, Store};
 
-pub(crate) struct Null;
+pub(crate) static ENGINE: Reference = Reference {
+    id: "null",
+    name: "null (does nothing)",
+    setting: "keeps nothing",
+    open: || Box::new(Nothing::new()),
+};
 
 /// Every key has the same value: zeros, as many as the first inserted value has, or before that as
 /// many as a stored reading has.
@@ -30,38 +31,6 @@ impl Nothing {
             self.is_put = true;
             self.value = vec![0; value.len()];
         }
-    }
-}
-
-impl Engine for Null {
-    fn info(&self) -> Info {
-        Info {
-            id: "null",
-            name: "null (does nothing)",
-            kind: Kind::Reference,
-            family: DataModel::KeyValue,
-            licence: "-",
-        }
-    }
-
-    fn availability(&self) -> Availability {
-        Availability::Ready { version: env!("CARGO_PKG_VERSION").to_owned() }
-    }
-
-    fn has_maintenance(&self) -> bool {
-        false
-    }
-
-    fn tier(&self, _: Durability) -> Tier {
-        Tier::Offered {
-            effective_durability: Durability::None,
-            setting: "keeps nothing",
-            manual: "",
-        }
-    }
-
-    fn open(&self, _: &OpenOptions) -> Result<Opened> {
-        Ok(Opened::embedded(Nothing::new(), env!("CARGO_PKG_VERSION"), []))
     }
 }
 

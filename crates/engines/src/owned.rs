@@ -1,7 +1,10 @@
-//! Owning pointers to objects of C libraries.
+//! Owning pointers to objects of C libraries, and texts for them.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, CString, OsStr, c_char, c_void};
 use std::mem::ManuallyDrop;
+use std::os::unix::ffi::OsStrExt;
+
+use crate::{EngineError, Result};
 
 /// An owning pointer to a C object, freed by the library's destructor when dropped. Null frees
 /// nothing.
@@ -39,6 +42,12 @@ impl<T, R> Drop for Owned<T, R> {
             unsafe { (self.free)(self.raw) };
         }
     }
+}
+
+/// Returns a text or a path for C. `doing` is the operation of the engine `id`, for the error.
+pub(crate) fn c_string(id: &'static str, doing: &str, text: impl AsRef<OsStr>) -> Result<CString> {
+    let text = CString::new(text.as_ref().as_bytes());
+    text.map_err(|error| EngineError::failed(id, doing, error))
 }
 
 /// Adds a library's message to a list. It is passed as a callback, with the list.

@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, iter};
 
-use embermark_libraries::search_path::is_program;
 #[cfg(feature = "harperdb")]
 use embermark_libraries::search_path::on_search_path;
+use embermark_libraries::search_path::{self, is_program};
 
-use crate::{Availability, EngineError};
+use crate::{Availability, EngineError, deps};
 
 /// Signal of a program that uses an instruction which the CPU does not have (`signal(7)`).
 const ILLEGAL_INSTRUCTION: i32 = 4;
@@ -61,6 +61,15 @@ pub(crate) struct Search {
 }
 
 impl Search {
+    /// Searches for a program on the search path, then in this folder of the downloaded copy.
+    /// `packaged` is the command that installs it where there is no `make servers`.
+    pub fn on_path(variable: Variable, downloaded: PathBuf, packaged: &'static str) -> Self {
+        let mut folders = search_path::folders();
+        folders.push(downloaded);
+        let install = deps::install_hint("make servers", packaged).to_owned();
+        Self { variable, folders, install }
+    }
+
     /// Returns what the variable names, if it is set.
     pub fn named(&self) -> Option<PathBuf> {
         env::var_os(self.variable.name).map(PathBuf::from)

@@ -16,7 +16,7 @@ use crate::kv::{
 use crate::per_table::PerTable;
 use crate::settings::{SWITCH, is_on, lines};
 use crate::{
-    Availability, Candidate, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle,
+    Availability, Candidate, Checked, ClientOpener, Embedded, EngineError, Info, Join, Lifecycle,
     OpenOptions, Opened, Origin, Result, Scope, Setting, SettingValues, Settings, TierSetting,
     TierTable, as_set,
 };
@@ -47,9 +47,7 @@ const SYNCED: TierSetting<Commit> = TierSetting::new(
 const MANUAL: &str = "https://docs.rs/redb/4/redb/enum.Durability.html";
 
 pub(crate) static ENGINE: Embedded<Commit> = Embedded {
-    id: ID,
-    name: "redb",
-    licence: "MIT or Apache-2.0",
+    info: Info::key_value(ID, "redb", "MIT or Apache-2.0"),
     tiers: TIERS,
     availability: || Availability::Ready { version: VERSION.to_owned() },
     library: None,
@@ -73,14 +71,10 @@ const SETTINGS: Settings = Settings {
     reserved: &[("durability", "embermark sets it for each transaction, by --tier")],
     candidates: CANDIDATES,
     written: |set| {
-        lines("// Builder before create, WriteTransaction after begin_write", set, |name, value| {
-            let value = match name {
-                "cache_size" => value,
-                _ if is_on(value) => "true",
-                _ => "false",
-            };
-            let whose = if name == "cache_size" { "builder" } else { "transaction" };
-            format!("{whose}.set_{name}({value});")
+        let place = "// Builder before create, WriteTransaction after begin_write";
+        lines(place, set, |name, value| match name {
+            "cache_size" => format!("builder.set_{name}({value});"),
+            _ => format!("transaction.set_{name}({});", is_on(value)),
         })
     },
 };
@@ -270,7 +264,7 @@ impl KvStore for Trees {
         txn.commit().map_err(failed("commit"))
     }
 
-    fn deletes_range(&self) -> &'static str {
+    fn deletes_range(&self, _: Table) -> &'static str {
         "Table::retain_in, one pass and one commit for all keys of a range"
     }
 

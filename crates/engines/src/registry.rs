@@ -52,8 +52,8 @@ pub static ENGINES: &[&dyn Engine] = &[
     crate::influxdb::ENGINE,
     #[cfg(feature = "harperdb")]
     crate::harperdb::ENGINE,
-    &crate::memory::Memory,
-    &crate::null::Null,
+    &crate::memory::ENGINE,
+    &crate::null::ENGINE,
 ];
 
 /// [`ENGINES`], followed by appended engines.

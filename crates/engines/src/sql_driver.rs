@@ -92,9 +92,7 @@ pub(crate) trait Driver: Sized + 'static {
 
     /// Loads rows in bulk, outside of a transaction.
     fn load_alone(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
-        self.begin(Access::Write)?;
-        let count = self.load(table, rows)?;
-        self.commit().map(|()| count)
+        in_transaction(self, |driver| driver.load(table, rows))
     }
 
     fn loads_csv(&self) -> bool {
@@ -160,6 +158,16 @@ pub(crate) trait Driver: Sized + 'static {
     fn check(&mut self) -> Result<Checked>;
 
     fn close(self) -> Result<()>;
+}
+
+/// Loads rows in a transaction of its own. After an error it is still open.
+pub(crate) fn in_transaction<D: Driver>(
+    driver: &mut D,
+    load: impl FnOnce(&mut D) -> Result<u64>,
+) -> Result<u64> {
+    driver.begin(Access::Write)?;
+    let count = load(driver)?;
+    driver.commit().map(|()| count)
 }
 
 /// Runs a statement with each of these parameters and waits for every answer. Returns the number of

@@ -10,7 +10,6 @@ use crate::Translation;
 pub struct Buffer {
     order: VecDeque<u32>,
     held: Vec<bool>,
-    count: usize,
     most: usize,
     page_units: usize,
     page: Vec<u32>,
@@ -25,7 +24,6 @@ impl Buffer {
         Self {
             order: VecDeque::new(),
             held: vec![false; units as usize],
-            count: 0,
             most,
             page_units,
             page: Vec::with_capacity(page_units),
@@ -56,15 +54,14 @@ impl Buffer {
             return;
         }
         self.order.push_back(unit);
-        self.count += 1;
-        while self.count > self.most {
+        while self.order.len() > self.most {
             self.program(card);
         }
     }
 
     /// Programs everything. A page that it does not fill is programmed as well.
     pub fn flush(&mut self, card: &mut dyn Translation) {
-        while self.count > 0 {
+        while !self.order.is_empty() {
             self.program(card);
         }
         card.pad();
@@ -73,7 +70,6 @@ impl Buffer {
     /// Discards a unit, here and on the card.
     pub fn discard(&mut self, unit: u32, card: &mut dyn Translation) {
         if std::mem::replace(&mut self.held[unit as usize], false) {
-            self.count -= 1;
             self.order.retain(|held| *held != unit);
         }
         card.discard(unit);
@@ -86,7 +82,6 @@ impl Buffer {
         for unit in &self.page {
             self.held[*unit as usize] = false;
         }
-        self.count -= self.page.len();
         card.program(&self.page);
         self.page.clear();
     }

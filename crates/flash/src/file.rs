@@ -63,9 +63,8 @@ pub fn parse(name: &str, text: &str) -> Result<Card, CardError> {
 /// # Errors
 /// The errors of [`parse`].
 pub fn parse_like(name: &str, text: &str, like: Option<&Card>) -> Result<Card, CardError> {
-    let table: Table = text
-        .parse()
-        .map_err(|error: toml::de::Error| CardError::Toml(error.message().to_owned()))?;
+    let invalid = |error: toml::de::Error| CardError::Toml(error.message().to_owned());
+    let table: Table = text.parse().map_err(invalid)?;
     if let Some(unknown) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
         return Err(choice::unknown("key", unknown, KEYS).into());
     }
@@ -94,41 +93,37 @@ pub fn parse_like(name: &str, text: &str, like: Option<&Card>) -> Result<Card, C
 /// Checks the relations between sizes.
 fn check_sizes(card: &Card) -> Result<(), CardError> {
     let Card { capacity_bytes, page_bytes, erase_block_bytes, .. } = *card;
-    let refused = |key, given: u64, wanted: &str| {
-        let given = format!("{given} bytes");
+    let refused = |key, given: String, wanted: &str| {
         Err(CardError::Value { key, given, wanted: wanted.to_owned() })
     };
+    let bytes = |given: u64| format!("{given} bytes");
     if page_bytes < 512 || !page_bytes.is_power_of_two() {
-        return refused("page", page_bytes, "give a power of two from 512 on");
+        return refused("page", bytes(page_bytes), "give a power of two from 512 on");
     }
     if erase_block_bytes < page_bytes || !erase_block_bytes.is_multiple_of(page_bytes) {
-        return refused("erase-block", erase_block_bytes, "give a whole number of pages");
+        return refused("erase-block", bytes(erase_block_bytes), "give a whole number of pages");
     }
     if capacity_bytes < 16 * erase_block_bytes || capacity_bytes / page_bytes > MOST_PAGES {
-        return refused(
-            "capacity",
-            capacity_bytes,
-            "give 16 erase blocks or more, and 2^28 pages or less",
-        );
+        let wanted = "give 16 erase blocks or more, and 2^28 pages or less";
+        return refused("capacity", bytes(capacity_bytes), wanted);
     }
     if let Mapping::PageMapped { map_bytes, .. } = card.mapping
         && (map_bytes < 512 || !page_bytes.is_multiple_of(map_bytes))
     {
-        return refused("map", map_bytes, "give a part of a page, from 512 bytes on, or the page");
+        let wanted = "give a part of a page, from 512 bytes on, or the page";
+        return refused("map", bytes(map_bytes), wanted);
     }
-    let value = |key, given: u32, wanted: &str| {
-        Err(CardError::Value { key, given: given.to_string(), wanted: wanted.to_owned() })
-    };
     if card.cycles.low == 0 {
-        return value("cycles", 0, "give 1 or more");
+        return refused("cycles", "0".to_owned(), "give 1 or more");
     }
     if let Mapping::LogBlocks { open_units } = card.mapping
         && (open_units.low == 0 || open_units.high > 1_000)
     {
-        return value("open-units", open_units.high, "give 1 to 1000");
+        return refused("open-units", open_units.high.to_string(), "give 1 to 1000");
     }
     if card.filled_permille > 1_000 {
-        return value("filled-percent", card.filled_permille / 10, "give 0 to 100");
+        let given = (card.filled_permille / 10).to_string();
+        return refused("filled-percent", given, "give 0 to 100");
     }
     Ok(())
 }
@@ -150,18 +145,14 @@ impl CardTable<'_> {
     }
 
     fn size(&self, key: &'static str, usual: Option<u64>) -> Result<u64, CardError> {
+        let Some(given) = self.0.get(key) else { return usual.ok_or(CardError::Missing(key)) };
         let wanted = "write bytes, or a size such as \"16 KiB\" or \"32 GB\"";
-        match self.0.get(key) {
-            None => usual.ok_or(CardError::Missing(key)),
-            Some(given @ Value::Integer(bytes)) => {
-                u64::try_from(*bytes).or_else(|_| Self::wrong(key, given, wanted))
-            }
-            Some(given @ Value::String(text)) => match text.parse::<ByteSize>() {
-                Ok(ByteSize(bytes)) => Ok(bytes),
-                Err(_) => Self::wrong(key, given, wanted),
-            },
-            Some(given) => Self::wrong(key, given, wanted),
-        }
+        let bytes = match given {
+            Value::Integer(bytes) => u64::try_from(*bytes).ok(),
+            Value::String(text) => text.parse().ok().map(|ByteSize(bytes)| bytes),
+            _ => None,
+        };
+        bytes.map_or_else(|| Self::wrong(key, given, wanted), Ok)
     }
 
     /// Reads one number, or three: for the card that wears out soonest, the likely one, and the one
@@ -175,26 +166,20 @@ impl CardTable<'_> {
         let Some(given) = self.0.get(key) else { return usual.ok_or(CardError::Missing(key)) };
         let wanted = "give a number, or three as [low, typical, high]";
         let number = |value: &Value| {
-            let number = match value {
-                Value::Integer(number) => *number as f64,
-                Value::Float(number) => *number,
-                _ => return None,
-            };
+            let number = value.as_float().or(value.as_integer().map(|number| number as f64))?;
             let scaled = (number * times).round();
             (0.0..=f64::from(u32::MAX)).contains(&scaled).then_some(scaled as u32)
         };
-        let spread = match given {
-            Value::Array(all) => {
-                match all.iter().map(number).collect::<Option<Vec<u32>>>().as_deref() {
-                    Some([low, typical, high]) if low <= typical && typical <= high => {
-                        Some(Spread { low: *low, typical: *typical, high: *high })
-                    }
-                    _ => None,
-                }
-            }
-            one => number(one).map(Spread::exact),
+        let numbers: Option<Vec<u32>> = match given {
+            Value::Array(all) => all.iter().map(number).collect(),
+            one => number(one).map(|one| vec![one; 3]),
         };
-        spread.map_or_else(|| Self::wrong(key, given, wanted), Ok)
+        match numbers.as_deref() {
+            Some(&[low, typical, high]) if low <= typical && typical <= high => {
+                Ok(Spread { low, typical, high })
+            }
+            _ => Self::wrong(key, given, wanted),
+        }
     }
 
     fn mapping(&self, like: Option<&Card>, page_bytes: u64) -> Result<Mapping, CardError> {

@@ -101,8 +101,7 @@ impl LogBlocks {
     fn write(&mut self, page: u32) {
         let (block, within) = (page / self.block_pages, page % self.block_pages);
         let place = self.open.iter().position(|open| open.block == block);
-        let known = place.map(|place| self.open.remove(place));
-        let known = match known {
+        let known = match place.map(|place| self.open.remove(place)) {
             Some(full) if full.used == self.block_pages => {
                 self.merge(full);
                 None

@@ -125,8 +125,7 @@ where
     for round in 0..MOST_ROUNDS {
         let (windows, all) = replayer.round(events);
         let now = all.programmed_bytes;
-        let steady =
-            now == 0.0 || before.is_some_and(|before| (now - before).abs() <= STEADY * before);
+        let steady = now == 0.0 || before.is_some_and(|was| (now - was).abs() <= STEADY * was);
         if steady || round + 1 == MOST_ROUNDS {
             return Replayed { windows, all, steady };
         }

@@ -10,7 +10,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::event::Event;
+use crate::device::Event;
 use crate::{FleetError, Result};
 
 /// The Ansible programs in PATH, for the fleet in a folder.

@@ -2,21 +2,18 @@
 //! orders.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::Path;
 
 use embermark_model::result::ClockOffset;
 use serde_json::json;
 
 use crate::ansible::{Ansible, Play};
-use crate::clock::{self, Probe};
-use crate::device::Device;
-use crate::error::at;
-use crate::event::Status;
+use crate::clock;
+use crate::device::{Device, Status};
 use crate::files::CLIENTS;
-use crate::outcome::FOLDER;
-use crate::run::{RunOptions, lock, names};
-use crate::{FleetError, Outcome, Result, packages, plan};
+use crate::run::{OpenFleet, RunOptions};
+use crate::{FleetError, Result, packages};
 
 /// Number of times that a clock is read.
 const PROBES: u32 = 20;
@@ -63,18 +60,9 @@ impl<'a> Clients<'a> {
         options: &RunOptions,
         mut tell: impl FnMut(&str, &str),
     ) -> Result<Self> {
-        let plan = plan::id(fleet)?;
-        if !fleet.join(CLIENTS).is_file() {
-            return Err(FleetError::NoFleet(fleet.to_owned(), CLIENTS));
-        }
-        let ansible = Ansible::find(fleet)?;
-        let results = fleet.join(FOLDER);
-        fs::create_dir_all(&results).map_err(at(&results))?;
-        let lock = lock(fleet, &results.join(".lock"))?;
-        let names = names(&ansible, fleet, options)?;
+        let OpenFleet { ansible, names, variables, lock, .. } =
+            OpenFleet::open(fleet, options, CLIENTS)?;
         packages::prepare(&fleet.join(packages::FOLDER))?;
-        let mut variables = vec![format!("embermark_plan_id={plan}")];
-        variables.extend(options.variables.iter().cloned());
         let mut devices: Vec<Device> = names.iter().cloned().map(Device::new).collect();
         let play = Play { tags: Some("install"), ..Play::new(CLIENTS, &names, &variables) };
         ansible.play(&play, |event| {
@@ -85,11 +73,11 @@ impl<'a> Clients<'a> {
                 tell(&device.name, &says);
             }
         })?;
-        let failed = |device: &Device| {
-            let outcome: &Outcome = device.outcome.as_ref()?;
+        let failed = devices.iter().filter_map(|device| {
+            let outcome = device.outcome.as_ref()?;
             Some(format!("{}: {outcome}", device.name))
-        };
-        let failed: Vec<String> = devices.iter().filter_map(failed).collect();
+        });
+        let failed: Vec<String> = failed.collect();
         if !failed.is_empty() {
             return Err(FleetError::Clients(failed.join("; ")));
         }
@@ -126,14 +114,13 @@ impl<'a> Clients<'a> {
             names.iter().map(|name| (name.clone(), lost())).collect();
         self.ansible.play(&play, |event| {
             let Some(answer) = answers.get_mut(&event.device) else { return };
-            let probes: Vec<Probe> = event.probes.iter().copied().map(Probe::from).collect();
             *answer = Answer {
                 output: match event.status {
                     Status::Ok => Ok(event.out),
                     Status::Unreachable => Err(format!("not reached: {}", event.message)),
                     Status::Failed | Status::Retry => Err(event.message),
                 },
-                clock: clock::offset(&probes),
+                clock: clock::offset(&event.probes),
             };
         })?;
         Ok(names.iter().filter_map(|name| answers.remove(name)).collect())

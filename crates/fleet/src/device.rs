@@ -1,10 +1,10 @@
-//! Tracks the progress of a device.
+//! Tracks the progress of a device by Ansible's events about it, from the plugin in a fleet.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Event, Status};
+use crate::clock::Probe;
 
 /// Number of times in a row that a device may be unreachable during its run.
 const MOST_LOST: u32 = 5;
@@ -72,8 +72,33 @@ impl fmt::Display for Outcome {
     }
 }
 
+/// A line of the plugin `embermark_events`: a task of a device has ended, or will be retried.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub(crate) struct Event {
+    pub device: String,
+    /// Name of the task in the role.
+    pub task: String,
+    pub status: Status,
+    /// Why it failed, in the words of what failed.
+    pub message: String,
+    /// Output of its command.
+    pub out: String,
+    /// Each reading of its clock: sent, read and received, in ns.
+    #[serde(default)]
+    pub probes: Vec<Probe>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Status {
+    Ok,
+    Failed,
+    Unreachable,
+    Retry,
+}
+
 /// A device during a fleet's run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Device {
     pub name: String,
     pub outcome: Option<Outcome>,
@@ -91,17 +116,7 @@ pub(crate) struct Device {
 
 impl Device {
     pub fn new(name: String) -> Self {
-        Self {
-            name,
-            outcome: None,
-            begun: false,
-            cut: false,
-            progress: String::new(),
-            waits: false,
-            times_lost: 0,
-            times_cut: 0,
-            status: 0,
-        }
+        Self { name, ..Self::default() }
     }
 
     /// Records an event. Returns a line for the user, if the event is worth one.

@@ -11,7 +11,6 @@ mod clients;
 pub mod clock;
 mod device;
 mod error;
-mod event;
 mod files;
 mod outcome;
 mod packages;

@@ -1,8 +1,8 @@
 //! Computes the plan's name, which distinguishes the results of different plans.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
@@ -20,42 +20,32 @@ pub(crate) fn id(fleet: &Path) -> Result<String> {
     if !folder.join("plan.toml").is_file() {
         return Err(FleetError::NoFleet(fleet.to_owned(), "plan/plan.toml"));
     }
-    let mut files = Vec::new();
-    list_files(&folder, &mut files)?;
-    let mut named: Vec<(String, PathBuf)> = Vec::new();
-    for file in files {
-        let name = file.strip_prefix(&folder).unwrap_or(&file).to_string_lossy().into_owned();
-        named.push((name, file));
-    }
-    named.sort();
-    let mut lines = String::new();
-    for (name, file) in named {
-        let digest = Sha256::digest(fs::read(&file).map_err(at(&file))?);
-        // Writing to a String cannot fail.
-        let _ = writeln!(lines, "{}  ./{name}", hex(&digest));
-    }
-    let mut id = hex(&Sha256::digest(lines));
+    let mut digests = BTreeMap::new();
+    add_digests(&folder, ".", &mut digests)?;
+    let line = |(name, digest): (&String, &String)| format!("{digest}  {name}\n");
+    let mut id = hex(&Sha256::digest(digests.iter().map(line).collect::<String>()));
     id.truncate(12);
     Ok(id)
 }
 
-fn list_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+/// Adds the digest of each file below a folder by its path.
+fn add_digests(folder: &Path, at_path: &str, digests: &mut BTreeMap<String, String>) -> Result<()> {
     for entry in fs::read_dir(folder).map_err(at(folder))? {
         let path = entry.map_err(at(folder))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = format!("{at_path}/{name}");
         if path.is_dir() {
-            list_files(&path, files)?;
+            add_digests(&path, &name, digests)?;
         } else {
-            files.push(path);
+            let text = fs::read(&path).map_err(at(&path))?;
+            digests.insert(name, hex(&Sha256::digest(text)));
         }
     }
     Ok(())
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -40,12 +40,9 @@ pub fn run(
     options: &RunOptions,
     mut tell: impl FnMut(&str, &str),
 ) -> Result<FleetRun> {
-    let plan = plan::id(fleet)?;
-    let ansible = Ansible::find(fleet)?;
-    let results = fleet.join(FOLDER);
-    fs::create_dir_all(&results).map_err(at(&results))?;
-    let _lock = lock(fleet, &results.join(".lock"))?;
-    let names = names(&ansible, fleet, options)?;
+    let OpenFleet { plan, ansible, names, mut variables, lock: _lock } =
+        OpenFleet::open(fleet, options, PLAYBOOK)?;
+    variables.insert(1, "embermark_once=true".to_owned());
     let (mut before, mut devices) = (Vec::new(), Vec::new());
     for name in names {
         match fetched_status(fleet, &name, &plan) {
@@ -59,11 +56,6 @@ pub fn run(
     if !devices.is_empty() {
         packages::prepare(&fleet.join(packages::FOLDER))?;
     }
-    let variables: Vec<String> =
-        [format!("embermark_plan_id={plan}"), "embermark_once=true".into()]
-            .into_iter()
-            .chain(options.variables.iter().cloned())
-            .collect();
     let mut looks = false;
     loop {
         // Interrupted devices begin again. The other devices that have begun are checked.
@@ -108,29 +100,45 @@ pub fn run(
     Ok(last)
 }
 
-/// Returns the requested devices, at least one.
-pub(crate) fn names(
-    ansible: &Ansible<'_>,
-    fleet: &Path,
-    options: &RunOptions,
-) -> Result<Vec<String>> {
-    let names = ansible.devices(options.limit.as_deref())?;
-    if names.is_empty() {
-        let which = options.limit.as_ref().map_or(String::new(), |limit| format!(" as '{limit}'"));
-        let inventory = fleet.join("inventory.ini");
-        let says = format!("no device{which} in {}", inventory.display());
-        return Err(FleetError::NoDevices(says));
+/// A fleet that is about to be run. No other process can run it as long as its lock lives.
+pub(crate) struct OpenFleet<'a> {
+    /// Name of the plan.
+    pub plan: String,
+    pub ansible: Ansible<'a>,
+    /// The requested devices, at least one.
+    pub names: Vec<String>,
+    /// Variables of the role: the plan's name, and those of the user.
+    pub variables: Vec<String>,
+    pub lock: File,
+}
+
+impl<'a> OpenFleet<'a> {
+    /// Opens the fleet in a folder, to play `playbook`.
+    pub fn open(fleet: &'a Path, options: &RunOptions, playbook: &'static str) -> Result<Self> {
+        let plan = plan::id(fleet)?;
+        if !fleet.join(playbook).is_file() {
+            return Err(FleetError::NoFleet(fleet.to_owned(), playbook));
+        }
+        let ansible = Ansible::find(fleet)?;
+        let results = fleet.join(FOLDER);
+        fs::create_dir_all(&results).map_err(at(&results))?;
+        let path = results.join(".lock");
+        let lock = File::create(&path).map_err(at(&path))?;
+        lock.try_lock().map_err(|_| FleetError::Busy(fleet.to_owned()))?;
+        let names = ansible.devices(options.limit.as_deref())?;
+        if names.is_empty() {
+            let limit = options.limit.as_ref();
+            let which = limit.map_or(String::new(), |limit| format!(" as '{limit}'"));
+            let inventory = fleet.join("inventory.ini");
+            let says = format!("no device{which} in {}", inventory.display());
+            return Err(FleetError::NoDevices(says));
+        }
+        let plan_variable = format!("embermark_plan_id={plan}");
+        let variables = [plan_variable].into_iter().chain(options.variables.iter().cloned());
+        Ok(Self { plan, ansible, names, variables: variables.collect(), lock })
     }
-    Ok(names)
 }
 
 fn names_of(devices: &[Device], wanted: impl Fn(&&Device) -> bool) -> Vec<String> {
     devices.iter().filter(wanted).map(|device| device.name.clone()).collect()
-}
-
-/// Prevents other runs of the fleet as long as the returned file lives.
-pub(crate) fn lock(fleet: &Path, path: &Path) -> Result<File> {
-    let file = File::create(path).map_err(at(path))?;
-    file.try_lock().map_err(|_| FleetError::Busy(fleet.to_owned()))?;
-    Ok(file)
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use embermark_model::result::{BackgroundCpu, Trial};
 use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeVal;
+use nix::sys::time::TimeValLike;
 use nix::unistd::{SysconfVar, sysconf};
 
 use crate::system::System;
@@ -37,7 +37,8 @@ impl CpuSnapshot {
         let tick_ns = 1_000_000_000 / sysconf(SysconfVar::CLK_TCK).ok()??.unsigned_abs();
         let own = [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN].into_iter().map(|who| {
             let usage = getrusage(who).ok()?;
-            ns(usage.user_time())?.checked_add(ns(usage.system_time())?)
+            let time = usage.user_time() + usage.system_time();
+            u64::try_from(time.num_nanoseconds()).ok()
         });
         Self::parse(&system.text("proc/stat")?, tick_ns, own.sum::<Option<u64>>()?)
     }
@@ -70,12 +71,6 @@ impl CpuSnapshot {
             total_cpu_ns: between(|m| m.all)?,
         })
     }
-}
-
-fn ns(time: TimeVal) -> Option<u64> {
-    let (seconds, micros) =
-        (u64::try_from(time.tv_sec()).ok()?, u64::try_from(time.tv_usec()).ok()?);
-    seconds.checked_mul(1_000_000_000)?.checked_add(micros.checked_mul(1_000)?)
 }
 
 /// Returns the current background CPU time, measured while this process sleeps for a moment. The

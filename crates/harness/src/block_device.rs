@@ -75,11 +75,8 @@ impl Kind {
 
     /// Returns the name with its article: `a virtual disk`.
     pub fn article(self) -> String {
-        let article = if matches!(self, Self::SdCard | Self::Emmc | Self::Nvme | Self::Ssd) {
-            "an"
-        } else {
-            "a"
-        };
+        let is_spelled = matches!(self, Self::SdCard | Self::Emmc | Self::Nvme | Self::Ssd);
+        let article = if is_spelled { "an" } else { "a" };
         format!("{article} {}", self.name())
     }
 }

@@ -9,7 +9,7 @@ use embermark_model::{CellId, Configuration, Configurations};
 use embermark_workloads::defined::Defined;
 use embermark_workloads::{WORKLOADS, Workload};
 
-use crate::HarnessError;
+use crate::{HarnessError, Result};
 
 /// The engines and workloads that a run can use: those of this build, or those of a test.
 #[derive(Clone, Copy)]
@@ -41,7 +41,7 @@ impl Catalog {
     ///
     /// # Errors
     /// If a file has mistakes or gives its workload the name of another one.
-    pub fn with_files(self, plan: &Plan) -> Result<Self, HarnessError> {
+    pub fn with_files(self, plan: &Plan) -> Result<Self> {
         if plan.workload_files.is_empty() {
             return Ok(self);
         }

@@ -10,17 +10,15 @@ use embermark_model::{CellId, Configuration, Durability, Extent, MemoryLimit, Sc
 use embermark_workloads::{Info as WorkloadInfo, Protocol, VariantInfo};
 use serde::{Deserialize, Serialize};
 
-use crate::{Catalog, HarnessError};
+use crate::{Catalog, Result};
 
 mod check;
 mod conditions;
-mod effects;
 mod sharing;
 
-pub use check::check_configurations;
+pub use check::{check_configurations, check_effects, check_urls};
 pub(crate) use conditions::{least_memory_limit, never_cold, skip_memory_limits, skip_storages};
 use conditions::{unsupported, unsupported_condition};
-pub use effects::{check_effects, check_urls};
 
 /// A cell before it runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,20 +62,20 @@ pub struct Skip {
 ///
 /// # Errors
 /// If the plan names something unknown, asks for nothing, or contradicts itself.
-pub fn check(plan: &Plan, catalog: &Catalog) -> Result<(), HarnessError> {
+pub fn check(plan: &Plan, catalog: &Catalog) -> Result<()> {
     resolve_names(plan, catalog).map(drop)
 }
 
 /// Returns the columns with their engines, and the workloads, of a checked plan, each once.
-fn resolve_names<'a>(plan: &'a Plan, catalog: &Catalog) -> Result<ResolvedNames<'a>, HarnessError> {
+fn resolve_names<'a>(plan: &'a Plan, catalog: &Catalog) -> Result<ResolvedNames<'a>> {
     check::numbers(plan)?;
     check_configurations(&plan.configurations, catalog)?;
     let engines = (distinct(&plan.engines).into_iter())
         .map(|id| Ok((&**id, catalog.engine_of(&plan.configurations, id)?)))
-        .collect::<Result<Vec<_>, HarnessError>>()?;
+        .collect::<Result<Vec<_>>>()?;
     let workloads = (distinct(&plan.workloads).into_iter())
         .map(|id| Ok(catalog.workload(id)?.info()))
-        .collect::<Result<Vec<_>, HarnessError>>()?;
+        .collect::<Result<Vec<_>>>()?;
     check::names(plan, catalog, &workloads)?;
     Ok((engines, workloads))
 }
@@ -90,7 +88,7 @@ type ResolvedNames<'a> = (Vec<(&'a str, &'static dyn Engine)>, Vec<WorkloadInfo>
 ///
 /// # Errors
 /// If the plan names something unknown, asks for nothing, or contradicts itself.
-pub fn planned(plan: &Plan, catalog: &Catalog) -> Result<Vec<PlannedCell>, HarnessError> {
+pub fn planned(plan: &Plan, catalog: &Catalog) -> Result<Vec<PlannedCell>> {
     let (engines, workloads) = resolve_names(plan, catalog)?;
     let with = |(column, engine)| (column, engine, missing(column, engine, plan));
     let engines: Vec<_> = engines.into_iter().map(with).collect();
@@ -120,12 +118,25 @@ pub fn planned(plan: &Plan, catalog: &Catalog) -> Result<Vec<PlannedCell>, Harne
     Ok(cells)
 }
 
+/// Returns the cell of a trial whose durability does not matter.
+pub(crate) fn plain_cell(workload: &str, scale: Scale, variant: &str, engine: &str) -> CellId {
+    CellId {
+        workload: workload.to_owned(),
+        scale,
+        durability: Durability::None,
+        variant: variant.to_owned(),
+        engine: engine.to_owned(),
+        memory_limit: None,
+        storage: None,
+    }
+}
+
 /// Keeps only the first of several tiers that an engine makes by the same setting.
 pub(crate) fn once_per_setting(
     cells: &mut Vec<PlannedCell>,
     plan: &Plan,
     catalog: &Catalog,
-) -> Result<(), HarnessError> {
+) -> Result<()> {
     let mut kept: Vec<(String, Tier, Durability)> = Vec::new();
     let mut again = Vec::with_capacity(cells.len());
     for PlannedCell { id, .. } in &*cells {
@@ -198,11 +209,7 @@ pub(crate) fn times(plan: &Plan, workload: &WorkloadInfo) -> (u64, u64) {
 }
 
 /// Returns the number of trials of each cell.
-pub(crate) fn trials(
-    plan: &Plan,
-    cells: &[PlannedCell],
-    catalog: &Catalog,
-) -> Result<Vec<u32>, HarnessError> {
+pub(crate) fn trials(plan: &Plan, cells: &[PlannedCell], catalog: &Catalog) -> Result<Vec<u32>> {
     let trials = cells.iter().map(|cell| {
         let workload = catalog.workload(&cell.id.workload)?.info();
         Ok(protocol(plan, &workload).trials.filter(|_| plan.own_trials).unwrap_or(plan.trials))
@@ -237,16 +244,12 @@ fn extents(plan: &Plan, workload: &WorkloadInfo) -> Vec<Extent> {
 }
 
 fn scales(plan: &Plan, workload: &WorkloadInfo) -> Vec<Scale> {
-    if let Some(own) = plan.scales_of.get(workload.id) {
-        return distinct(own).into_iter().copied().collect();
+    let of_all = Some(&plan.scales).filter(|scales| !scales.is_empty());
+    match plan.scales_of.get(workload.id).or(of_all) {
+        Some(named) => distinct(named).into_iter().copied().collect(),
+        None if workload.whole => vec![Scale::Full],
+        None => protocol(plan, workload).scales.iter().copied().map(Scale::Rows).collect(),
     }
-    if plan.scales.is_empty() && workload.whole {
-        return vec![Scale::Full];
-    }
-    if plan.scales.is_empty() {
-        return protocol(plan, workload).scales.iter().copied().map(Scale::Rows).collect();
-    }
-    distinct(&plan.scales).into_iter().copied().collect()
 }
 
 /// Returns the variants that a workload runs, each with its phases. The first variant that it knows

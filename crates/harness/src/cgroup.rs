@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::system::{self, System};
 pub(crate) use current::limits;
@@ -19,6 +19,9 @@ pub(crate) type Limits = BTreeMap<String, String>;
 /// Advice if no group can be created.
 const REMEDY: &str = "run as root, or inside 'systemd-run --user --scope -p Delegate=yes', on a \
                       system with cgroups and their cpu and memory controllers";
+
+/// Stands for all controllers in cgroup v2, whose hierarchy has no name.
+const VERSION_2: &str = "";
 
 /// Time in which the processes of an abandoned group must end.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -31,14 +34,14 @@ pub(crate) struct Hierarchy {
     /// Prefix of every group's name.
     name: String,
     /// Returns the files to write for limits.
-    files: fn(&Limits) -> Result<Vec<Limit>, String>,
+    files: fn(&Limits) -> Vec<Limit>,
     /// If this process had to leave its own group: the group in which it is during the run, and its
     /// own group.
     parked: Option<(PathBuf, PathBuf)>,
 }
 
 /// A file of a controller, and the value to write to it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Limit {
     controller: &'static str,
     file: String,
@@ -85,14 +88,9 @@ impl Hierarchy {
         run_id: &str,
         controllers: &[&str],
     ) -> Result<Self, String> {
-        let mount = system
-            .text("proc/self/mountinfo")
-            .and_then(|mounts| mounted(&mounts))
-            .ok_or("no cgroup v2 file system is mounted")?;
-        let mount = system.path(mount);
-        let own = system.text("proc/self/cgroup").and_then(|text| current_group(&text));
-        let own = own.ok_or("this process is in no cgroup v2")?;
-        let own = mount.join(own.trim_start_matches('/'));
+        let mount = mounted(system, VERSION_2).ok_or("no cgroup v2 file system is mounted")?;
+        let own = current_group(system, VERSION_2).ok_or("this process is in no cgroup v2")?;
+        let own = mount.join(own);
         let base = if superuser { &mount } else { &own };
 
         let has = system::read(&base.join("cgroup.controllers")).unwrap_or_default();
@@ -104,11 +102,10 @@ impl Hierarchy {
                 base.display()
             ));
         }
-        let name = format!("embermark-{run_id}");
         let mut this = Self {
-            bases: vec![("", base.clone())],
-            name,
-            files: |asked| Ok(version_2_files(asked)),
+            bases: vec![(VERSION_2, base.clone())],
+            name: format!("embermark-{run_id}"),
+            files: version_2_files,
             parked: None,
         };
         if *base != mount {
@@ -131,7 +128,7 @@ impl Hierarchy {
     pub fn group(&self, suffix: &str, asked: &Limits) -> Result<Cgroup, String> {
         let name = format!("{}{suffix}", self.name);
         let mut group = Cgroup { dirs: Vec::new(), limits: Limits::new(), locks: Vec::new() };
-        for limit in (self.files)(asked)? {
+        for limit in (self.files)(asked) {
             let of = |(controller, _): &&(&str, _)| *controller == limit.controller;
             let (_, base) = self.bases.iter().find(of).ok_or("this controller does not exist")?;
             let dir = base.join(&name);
@@ -163,7 +160,7 @@ impl Drop for Hierarchy {
 /// Storage and swap are limited only if the kernel can. The limits that it accepted are reported.
 fn version_2_files(asked: &Limits) -> Vec<Limit> {
     let limit = |(name, value): (&String, &String)| Limit {
-        controller: "",
+        controller: VERSION_2,
         file: name.clone(),
         value: value.clone(),
         optional: !name.starts_with("cpu") && name != "memory.max",
@@ -269,17 +266,12 @@ fn is_of_a_run(name: &str) -> bool {
 
 /// Removes the group of an earlier run that was killed, whose processes are about to end.
 fn remove(dir: &Path) -> Result<(), String> {
-    let began = Instant::now();
-    loop {
-        match fs::remove_dir(dir) {
-            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
-                if began.elapsed() > LEAVE_TIMEOUT {
-                    return Err(format!("{} still has processes: {error}", dir.display()));
-                }
-                std::thread::sleep(Duration::from_millis(20));
-            }
-            _ => return Ok(()),
+    let is_busy = |error: &io::Error| error.kind() == io::ErrorKind::ResourceBusy;
+    match system::retry(LEAVE_TIMEOUT, is_busy, || fs::remove_dir(dir)) {
+        Err(error) if is_busy(&error) => {
+            Err(format!("{} still has processes: {error}", dir.display()))
         }
+        _ => Ok(()),
     }
 }
 
@@ -291,18 +283,32 @@ fn write(file: &Path, text: &str) -> Result<(), String> {
     fs::write(file, text).map_err(|error| format!("{} refuses '{text}': {error}", file.display()))
 }
 
-/// Returns where cgroup v2 is mounted, from `proc_pid_mountinfo(5)`.
-fn mounted(mountinfo: &str) -> Option<PathBuf> {
-    mountinfo.lines().find_map(|line| {
+/// Returns where the hierarchy of a controller of cgroup v1, or [`VERSION_2`], is mounted, from
+/// `proc_pid_mountinfo(5)`.
+fn mounted(system: &System, controller: &str) -> Option<PathBuf> {
+    let mounts = system.text("proc/self/mountinfo")?;
+    let point = mounts.lines().find_map(|line| {
         let (mount, source) = line.split_once(" - ")?;
-        let point = mount.split(' ').nth(4)?;
-        source.starts_with("cgroup2 ").then(|| PathBuf::from(point))
-    })
+        let (kind, options) = (source.split(' ').next()?, source.rsplit(' ').next()?);
+        let has = match controller {
+            VERSION_2 => kind == "cgroup2",
+            _ => kind == "cgroup" && options.split(',').any(|option| option == controller),
+        };
+        mount.split(' ').nth(4).filter(|_| has)
+    })?;
+    Some(system.path(point))
 }
 
-/// Returns the group of this process, from `/proc/self/cgroup` (`cgroups(7)`).
-fn current_group(text: &str) -> Option<String> {
-    text.lines().find_map(|line| line.strip_prefix("0::")).map(str::to_owned)
+/// Returns the group of this process in such a hierarchy, relative to its root, from
+/// `/proc/self/cgroup` (`cgroups(7)`): `4:cpu,cpuacct:/user`, or in version 2 `0::/user`.
+fn current_group(system: &System, controller: &str) -> Option<String> {
+    let groups = system.text("proc/self/cgroup")?;
+    let group = groups.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let has = parts.next()?.split(',').any(|name| name == controller);
+        parts.next().filter(|_| has)
+    })?;
+    Some(group.trim_start_matches('/').to_owned())
 }
 
 #[cfg(test)]

@@ -7,17 +7,13 @@
 //! machines: an [`OrderTransport`] sends them.
 
 mod conduct;
-mod facts;
 mod machine;
 mod merge;
 mod protocol;
-mod run;
 mod serve;
-mod transport;
 mod trial;
 
 pub use conduct::conduct;
-pub use protocol::{Facts, Job, Order, Reply};
-pub use run::LATE;
+pub use protocol::{Facts, Job, MachineReplies, Order, OrderTransport, Reply};
 pub use serve::{facts, order, serve_machine, start_machine};
-pub use transport::{MachineReplies, OrderTransport};
+pub use trial::LATE;

@@ -1,6 +1,9 @@
-//! A clock that parent and worker share, and a check of the counter that measures the times.
+//! A clock that parent and worker share, its times of day, and a check of the counter that measures
+//! the times.
 
 use embermark_meter::Clock;
+use embermark_model::result::Period;
+use jiff::{SignedDuration, Timestamp};
 use nix::sys::time::TimeValLike;
 use nix::time::{ClockId, clock_gettime};
 
@@ -75,6 +78,25 @@ fn difference(measured_ns: u64, kernel_ns: u64) -> Option<String> {
             kernel_ns as f64 / 1e9
         )
     })
+}
+
+/// A time of day and the monotonic clock at that time. All times of a run are derived from it, so
+/// that a clock that is set during the run does not shift them against each other.
+pub(crate) struct WallClock {
+    monotonic: u64,
+    day: Timestamp,
+}
+
+impl WallClock {
+    pub fn now() -> Self {
+        Self { monotonic: monotonic_ns().unwrap_or_default(), day: Timestamp::now() }
+    }
+
+    pub fn period(&self, (began, ended): (u64, u64)) -> Period {
+        let since = began.cast_signed() - self.monotonic.cast_signed();
+        let day = self.day.checked_add(SignedDuration::from_nanos(since)).unwrap_or(self.day);
+        Period { began: day.to_string(), lasted_ns: ended.saturating_sub(began) }
+    }
 }
 
 #[cfg(test)]

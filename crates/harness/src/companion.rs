@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::Catalog;
 use crate::child::{die_with, exit, kill_with_parent, private_stdout};
 use crate::protocol::Job;
-use crate::{disk_sampler, network};
+use crate::{disk_curve, network};
 
 /// Argument that makes this program a companion.
 const COMMAND: &str = "companion";
@@ -108,16 +108,13 @@ fn serve(catalog: &Catalog) -> Result<(), Box<dyn Error>> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     let Task { parent, workload, role, task, database } = serde_json::from_str(&line)?;
-    if role == disk_sampler::ROLE {
-        die_with(parent)?;
-        return disk_sampler::serve(&task, out);
-    }
-    if role == network::ROLE {
-        die_with(parent)?;
-        return network::serve(&task, out);
+    die_with(parent)?;
+    match role.as_str() {
+        disk_curve::ROLE => return disk_curve::serve(&task, out),
+        network::ROLE => return network::serve(&task, out),
+        _ => {}
     }
     let workload = catalog.workload(&workload);
-    die_with(parent)?;
     if let (Err(_), None) = (&workload, &database) {
         // The workload of a user's file is in no catalog.
         return defined::companion(&role, &task, out);

@@ -5,7 +5,7 @@ use embermark_model::result::Emulated;
 
 use crate::cgroup::{Cgroup, Hierarchy, Limits};
 use crate::system::System;
-use crate::{HarnessError, cgroup, device};
+use crate::{Result, cgroup, device};
 
 /// Suffix of the name of the current trial's group.
 const TRIAL: &str = "-trial";
@@ -25,7 +25,7 @@ impl Confinement {
     ///
     /// # Errors
     /// If its limits cannot be set here.
-    pub fn for_device(run_id: &str, device: Option<Emulated>) -> Result<Self, HarnessError> {
+    pub fn for_device(run_id: &str, device: Option<Emulated>) -> Result<Self> {
         cgroup::remove_abandoned(&System::here());
         let Some(Emulated { device: name, limits: requested, .. }) = device else {
             return Ok(Self::default());

@@ -6,7 +6,6 @@ use std::time::Instant;
 use embermark_model::plan::Rate;
 use embermark_model::result::{PhaseResult, Trial};
 
-use crate::HarnessError;
 use crate::cells::PlannedCell;
 use crate::database_size::needed_bytes;
 use crate::journal::{EndedTrial, Line};
@@ -14,6 +13,7 @@ use crate::purpose::Purpose;
 use crate::race::{competes, expected, rank};
 use crate::session::Run;
 use crate::trial_disk::TrialDisks;
+use crate::{HarnessError, Result};
 
 impl Run<'_> {
     /// Returns the cells to count. Excluded are reference engines, servers given by URL, the search
@@ -36,14 +36,10 @@ impl Run<'_> {
     }
 
     /// Counts the cells that had a trial with figures, and journals the results. `before` is the
-    /// number of earlier trials of the run. Returns false if it was interrupted.
-    pub(crate) fn count(
-        &mut self,
-        cells: &[PlannedCell],
-        before: u32,
-    ) -> Result<bool, HarnessError> {
+    /// number of earlier trials of the run.
+    pub(crate) fn count(&mut self, cells: &[PlannedCell], before: u32) -> Result<()> {
         if cells.is_empty() {
-            return Ok(true);
+            return Ok(());
         }
         let needed = needed_bytes(self.plan, cells);
         let trial_disks = TrialDisks::begin(&self.dirs.data, needed);
@@ -77,8 +73,7 @@ impl Run<'_> {
             self.progress.trial(number, &cell.id, 0);
             let load = (!lasts).then_some(&*load);
             let trial = match self.count_cell(cell, load, trial_disks.as_ref(), records) {
-                Ok(Some(trial)) => trial,
-                Ok(None) => return Ok(false),
+                Ok(trial) => trial,
                 // Its timed trials stay valid.
                 Err(HarnessError::TrialDisk(why)) => {
                     let id = &cell.id;
@@ -98,24 +93,23 @@ impl Run<'_> {
                 cells.len()
             ))?;
         }
-        Ok(true)
+        Ok(())
     }
 
-    fn not_counted(&mut self, why: String) -> Result<(), HarnessError> {
+    fn not_counted(&mut self, why: String) -> Result<()> {
         self.progress.note(&why);
         self.journal.add(Line::NotCounted { not_counted: why })
     }
 
     /// Counts one cell: loads the database once by the phases of `load`, maintains and closes it
-    /// for its size, then runs every phase once. Uses its own disk if there is one. `None` if it
-    /// was interrupted.
+    /// for its size, then runs every phase once. Uses its own disk if there is one.
     fn count_cell(
         &mut self,
         PlannedCell { id, phases, .. }: &PlannedCell,
         load: Option<&[String]>,
         trial_disks: Option<&TrialDisks>,
         records: bool,
-    ) -> Result<Option<Trial>, HarnessError> {
+    ) -> Result<Trial> {
         let rows = self.stages.file(&id.workload, id.scale)?.to_owned();
         let mut once = |phases: &[String], name: &str, purpose| {
             let name = format!("{}-{name}", id.slug());
@@ -124,17 +118,17 @@ impl Run<'_> {
         let plain = Purpose::Counting(trial_disks);
         let every = trial_disks.filter(|_| records).map_or(plain, Purpose::Recording);
         let Some(load) = load else { return once(phases, "counting", every) };
-        let Some(sized) = once(load, "size", plain)? else { return Ok(None) };
+        let sized = once(load, "size", plain)?;
         if trial_disks.is_none() || !sized.status.has_figures() {
-            return Ok(Some(sized));
+            return Ok(sized);
         }
         let counted = once(phases, "counting", every)?;
-        Ok(counted.map(|counted| Trial { disk: sized.disk, device_io: sized.device_io, ..counted }))
+        Ok(Trial { disk: sized.disk, device_io: sized.device_io, ..counted })
     }
 
     /// Whether to record the requests to the disks of this run's trials: if the plan has cards and
     /// the system allows it. If the system does not, journals the reason.
-    fn records(&mut self, trial_disks: Option<&TrialDisks>) -> Result<bool, HarnessError> {
+    fn records(&mut self, trial_disks: Option<&TrialDisks>) -> Result<bool> {
         if self.plan.cards.is_empty() {
             return Ok(false);
         }

@@ -1,4 +1,4 @@
-//! Estimates the size of a plan's databases.
+//! Estimates the size of a plan's databases, and of the file systems for them.
 
 use embermark_model::Scale;
 use embermark_model::plan::{DataSource, Plan};
@@ -21,4 +21,19 @@ pub(crate) fn needed_bytes(plan: &Plan, cells: &[PlannedCell]) -> u64 {
         Scale::Full => whole_file,
     });
     bytes.max().unwrap_or(0)
+}
+
+/// Smallest size in bytes of the file system for a trial that runs until it is steady. It has room
+/// for a server's own tables and its log, which takes 2 GiB or more in PostgreSQL. The file is sparse.
+const MIN_DISK_BYTES: u64 = 4 << 30;
+
+/// Bytes per row of the window on such a file system: more than sixty times its content.
+const DISK_BYTES_PER_ROW: u64 = 2 << 10;
+
+/// Returns the size in bytes of the file system for a trial that runs until it is steady.
+pub(crate) fn disk_bytes(plan: &Plan, scale: Scale) -> u64 {
+    plan.disk_bytes.unwrap_or(match scale {
+        Scale::Rows(rows) => rows.saturating_mul(DISK_BYTES_PER_ROW).max(MIN_DISK_BYTES),
+        Scale::Full => MIN_DISK_BYTES,
+    })
 }

@@ -110,7 +110,7 @@ impl Device {
 
 /// Makes the error for a device that cannot be imitated here.
 pub(crate) fn refused(device: &str, why: String) -> HarnessError {
-    HarnessError::Device { device: device.to_owned(), why }
+    HarnessError::Plan(format!("--device {device} cannot be emulated here: {why}"))
 }
 
 /// Returns the warning about the limits of an emulation, for readers of its figures.

@@ -1,12 +1,13 @@
-//! Sizes on disk.
+//! Sizes on disk, and what the page cache holds of it.
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use embermark_model::result::DiskSize;
+use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 use nix::sys::statvfs::statvfs;
 
 /// Returns the size of everything below a directory, without the directories themselves. A file
@@ -57,9 +58,26 @@ pub(crate) fn free_bytes(path: &Path) -> Option<u64> {
     Some(vfs.blocks_available() * vfs.fragment_size())
 }
 
+/// Writes every file below a directory to storage and drops its pages from the page cache.
+/// `posix_fadvise(2)` drops only pages that are clean and not mapped.
+pub(crate) fn drop_pages(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let (path, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))?;
+        if kind.is_dir() {
+            drop_pages(&path)?;
+        } else if kind.is_file() {
+            let file = File::open(&path)?;
+            file.sync_all()?;
+            posix_fadvise(&file, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED)?;
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::{Seek, SeekFrom, Write};
+    use std::os::unix::fs::FileExt;
 
     use super::*;
 
@@ -85,5 +103,34 @@ mod tests {
         let size = size_of(dir.path()).unwrap();
         assert_eq!(size.apparent_bytes, 10_000 + 10_000_000);
         assert!((10_000..100_000).contains(&size.allocated_bytes), "{size:?}");
+    }
+
+    /// Bytes that this thread has read from storage.
+    fn read_bytes() -> u64 {
+        let io = fs::read_to_string("/proc/thread-self/io").unwrap();
+        io.lines().find_map(|line| line.strip_prefix("read_bytes: ")).unwrap().parse().unwrap()
+    }
+
+    #[test]
+    fn what_was_dropped_is_read_from_storage_again_and_nothing_else_is() {
+        // Beside this program: a temporary directory may be in memory, which is never read from
+        // storage.
+        let here = std::env::current_exe().unwrap();
+        let dir = tempfile::tempdir_in(here.parent().unwrap()).unwrap();
+        let path = dir.path().join("below/file");
+        fs::create_dir(dir.path().join("below")).unwrap();
+        fs::write(&path, vec![7; 1 << 20]).unwrap();
+        let file = File::open(&path).unwrap();
+        let read = || {
+            let before = read_bytes();
+            let mut all = vec![0; 1 << 20];
+            file.read_exact_at(&mut all, 0).unwrap();
+            assert!(all.iter().all(|byte| *byte == 7), "it is what was written");
+            read_bytes() - before
+        };
+        assert_eq!(read(), 0, "it has just been written");
+        drop_pages(dir.path()).unwrap();
+        assert!(read() >= 1 << 20, "all of it is fetched again");
+        assert_eq!(read(), 0);
     }
 }

@@ -8,10 +8,9 @@ use embermark_engines::Engine;
 use embermark_engines::engine_library::{self, Described, unusable};
 use embermark_model::plan::Plan;
 
-use crate::request::Request;
+use crate::protocol::Request;
 use crate::worker_command::WorkerCommand;
-use crate::worker_query::ask_worker;
-use crate::{Catalog, HarnessError, Interrupt};
+use crate::{Catalog, HarnessError, Interrupt, Result};
 
 /// Time in which a library must describe itself.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -21,12 +20,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 ///
 /// # Errors
 /// If it cannot be used, with the reason, or if another engine has its name.
-pub fn add_engine_library(given: &Path, worker: &WorkerCommand) -> Result<Described, HarnessError> {
+pub fn add_engine_library(given: &Path, worker: &WorkerCommand) -> Result<Described> {
     let (id, path) = engine_library::split_id(given);
     add(id, path, worker)
 }
 
-fn add(id: Option<&str>, path: &Path, worker: &WorkerCommand) -> Result<Described, HarnessError> {
+fn add(id: Option<&str>, path: &Path, worker: &WorkerCommand) -> Result<Described> {
     let path = &std::path::absolute(path)
         .map_err(|error| HarnessError::Plan(unusable(path, &error.to_string())))?;
     // Plans and results name it.
@@ -43,15 +42,11 @@ fn add(id: Option<&str>, path: &Path, worker: &WorkerCommand) -> Result<Describe
 }
 
 /// Returns a worker's description of a library, or why it cannot be used.
-fn ask(path: &Path, worker: &WorkerCommand) -> Result<Result<Described, String>, HarnessError> {
-    let failed = |source| HarnessError::Worker { program: worker.program.clone(), source };
-    let request = Request::Library { parent: std::process::id(), path: path.to_owned() };
-    let asked = ask_worker(worker, None, &request, (PATIENCE, &Interrupt::default()));
-    let asked = asked.map_err(failed)?;
-    let why = || {
-        unusable(path, &format!("the process that opened it {}", asked.no_answer_reason(PATIENCE)))
-    };
-    Ok(serde_json::from_slice(&asked.answer).unwrap_or_else(|_| Err(why())))
+fn ask(path: &Path, worker: &WorkerCommand) -> Result<Result<Described, String>> {
+    let request = Request::Library { path: path.to_owned() };
+    let answer = worker.ask(None, &request, (PATIENCE, &Interrupt::default()))?;
+    let died = |why: String| Err(unusable(path, &format!("the process that opened it {why}")));
+    Ok(answer.unwrap_or_else(died))
 }
 
 impl Catalog {
@@ -59,11 +54,7 @@ impl Catalog {
     ///
     /// # Errors
     /// If a library cannot be used, or has changed since the plan was made.
-    pub(crate) fn with_engine_libraries(
-        self,
-        plan: &Plan,
-        worker: &WorkerCommand,
-    ) -> Result<Self, HarnessError> {
+    pub(crate) fn with_engine_libraries(self, plan: &Plan, worker: &WorkerCommand) -> Result<Self> {
         plan.engine_libraries.iter().try_fold(self, |catalog, (id, library)| {
             let described = add(Some(id), &library.path, worker)?;
             if described.library != *library {
@@ -82,10 +73,7 @@ impl Catalog {
     ///
     /// # Errors
     /// If another engine has its name.
-    pub(crate) fn with_described(
-        self,
-        described: Option<&Described>,
-    ) -> Result<Self, HarnessError> {
+    pub(crate) fn with_described(self, described: Option<&Described>) -> Result<Self> {
         let Some(described) = described else { return Ok(self) };
         let engine: &'static dyn Engine =
             engine_library::add(described.clone()).map_err(HarnessError::Plan)?;

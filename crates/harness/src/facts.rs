@@ -1,18 +1,20 @@
-//! Describes an engine by means of a worker process. This process then opens no other library of
-//! the engine and survives its crash.
+//! Engines with the settings or the library of a configuration, as a worker describes them. This
+//! process then opens no other library of the engine and survives its crash.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use embermark_engines::{Availability, Engine, OpenOptions, Tier};
-use embermark_model::{Configuration, Durability};
+use embermark_engines::{
+    Availability, Engine, EngineError, Info, OWN_DURABILITY, OpenOptions, Opened, Tier,
+};
+use embermark_model::{Configuration, Configurations, Durability, Explained};
 use serde::{Deserialize, Serialize};
 
-use crate::request::{EngineQuery, OpenAttempts, Request};
+use crate::outdir::readable_folder;
+use crate::protocol::{EngineQuery, OpenAttempts, Request};
 use crate::worker_command::WorkerCommand;
-use crate::worker_query::ask_worker;
-use crate::{Catalog, HarnessError, Interrupt, engine_library};
+use crate::{Catalog, HarnessError, Interrupt, Result, engine_library};
 
 /// Cache memory in bytes for a database that is only opened.
 const MEMORY: u64 = 16 << 20;
@@ -33,43 +35,33 @@ pub(crate) struct Facts {
 
 type Settings = Vec<(String, String)>;
 
-/// A [`Tier`] in a form that can be sent between processes.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum TierOffer {
-    Offered { effective_durability: Durability, setting: String, manual: String },
-    Unsupported { why: String },
-}
+/// A [`Tier`] in a form that can be sent between processes: its effective durability, its setting
+/// and the page of the manual, or why it is not supported.
+type TierOffer = Result<(Durability, String, String), String>;
 
-impl From<Tier> for TierOffer {
-    fn from(tier: Tier) -> Self {
-        match tier {
-            Tier::Offered { effective_durability, setting, manual } => {
-                let (setting, manual) = (setting.to_owned(), manual.to_owned());
-                Self::Offered { effective_durability, setting, manual }
-            }
-            Tier::Unsupported { why } => Self::Unsupported { why: why.to_owned() },
+fn offer(tier: Tier) -> TierOffer {
+    match tier {
+        Tier::Offered { effective_durability, setting, manual } => {
+            Ok((effective_durability, setting.to_owned(), manual.to_owned()))
         }
+        Tier::Unsupported { why } => Err(why.to_owned()),
     }
 }
 
-impl TierOffer {
-    /// Converts it to a tier, whose texts live as long as the process.
-    pub fn leak(self) -> Tier {
-        match self {
-            Self::Offered { effective_durability, setting, manual } => Tier::Offered {
-                effective_durability,
-                setting: setting.leak(),
-                manual: manual.leak(),
-            },
-            Self::Unsupported { why } => Tier::Unsupported { why: why.leak() },
+/// Converts an offer to a tier, whose texts live as long as the process.
+fn leak(offer: TierOffer) -> Tier {
+    match offer {
+        Ok((effective_durability, setting, manual)) => {
+            let (setting, manual) = (setting.leak(), manual.leak());
+            Tier::Offered { effective_durability, setting, manual }
         }
+        Err(why) => Tier::Unsupported { why: why.leak() },
     }
 }
 
 impl EngineQuery {
     /// Answers the request in this process.
-    pub fn answer(&self, catalog: &Catalog) -> Result<Facts, HarnessError> {
+    pub fn answer(&self, catalog: &Catalog) -> Result<Facts> {
         let catalog = catalog.with_described(self.engine_library.as_ref())?;
         let engine = catalog.engine(&self.engine)?;
         let availability = engine.availability();
@@ -79,7 +71,7 @@ impl EngineQuery {
         Ok(Facts {
             availability,
             programs: programs.collect(),
-            tiers: Durability::ALL.map(|tier| engine.tier(tier).into()).into(),
+            tiers: Durability::ALL.map(|tier| offer(engine.tier(tier))).into(),
             opened: tries.flat_map(|tries| tries.settings_of(engine)).collect(),
         })
     }
@@ -104,29 +96,147 @@ impl OpenAttempts {
 }
 
 /// Asks a worker about the engine of a configuration, with the configuration's library.
-pub(crate) fn ask(
+fn ask(
     worker: &WorkerCommand,
     catalog: &Catalog,
     name: &str,
     configuration: &Configuration,
     tries: Option<OpenAttempts>,
-) -> Result<Facts, HarnessError> {
+) -> Result<Facts> {
     let refused = |why: String| HarnessError::Plan(format!("configuration '{name}' {why}"));
-    let (parent, engine) = (std::process::id(), configuration.engine.clone());
+    let engine = configuration.engine.clone();
     let engine_library = engine_library::find(&engine);
-    let question = EngineQuery { parent, engine, engine_library, tries };
+    let request = Request::Facts(Box::new(EngineQuery { engine, engine_library, tries }));
     let library = catalog.library_of(configuration);
-    let request = Request::Facts(Box::new(question));
-    let asked = ask_worker(worker, library, &request, (PATIENCE, &Interrupt::default()))
-        .map_err(|source| HarnessError::Worker { program: worker.program.clone(), source })?;
-    let facts: Facts = serde_json::from_slice(&asked.answer).map_err(|_| {
-        let why = asked.no_answer_reason(PATIENCE);
-        refused(format!("({configuration}): the process that opened it {why}"))
-    })?;
+    let facts: Facts = worker
+        .ask(library, &request, (PATIENCE, &Interrupt::default()))?
+        .map_err(|why| refused(format!("({configuration}): the process that opened it {why}")))?;
     match (&facts.availability, &configuration.library) {
         (Availability::Missing { why, .. }, Some(library)) => {
             Err(refused(format!("with library={}: {why}", library.display())))
         }
         _ => Ok(facts),
     }
+}
+
+/// An engine with a library of its configuration, described by a worker.
+struct EngineWithLibrary {
+    engine: &'static dyn Engine,
+    availability: Availability,
+    programs: Vec<(&'static str, PathBuf)>,
+    /// In the order of [`Durability::ALL`].
+    tiers: Vec<Tier>,
+}
+
+impl EngineWithLibrary {
+    /// Makes the engine, which lives as long as the process.
+    fn leak(engine: &'static dyn Engine, facts: Facts) -> &'static dyn Engine {
+        let Facts { availability, programs, tiers, .. } = facts;
+        let programs = programs.into_iter().map(|(name, path)| (&*name.leak(), path)).collect();
+        let tiers = tiers.into_iter().map(leak).collect();
+        Box::leak(Box::new(Self { engine, availability, programs, tiers }))
+    }
+}
+
+impl Engine for EngineWithLibrary {
+    fn info(&self) -> Info {
+        self.engine.info()
+    }
+
+    fn availability(&self) -> Availability {
+        self.availability.clone()
+    }
+
+    fn library(&self) -> Option<&'static str> {
+        self.engine.library()
+    }
+
+    fn programs(&self) -> Vec<(&'static str, PathBuf)> {
+        self.programs.clone()
+    }
+
+    fn tier(&self, durability: Durability) -> Tier {
+        let unknown = Tier::Unsupported { why: "its process reported nothing about this tier" };
+        self.tiers.get(durability as usize).copied().unwrap_or(unknown)
+    }
+
+    fn settings(&self) -> embermark_engines::Settings {
+        self.engine.settings()
+    }
+
+    fn forbids_publishing(&self) -> bool {
+        self.engine.forbids_publishing()
+    }
+
+    fn explained(&self) -> &'static [Explained] {
+        self.engine.explained()
+    }
+
+    fn open(&self, _: &OpenOptions) -> embermark_engines::Result<Opened> {
+        let what = "this process, which would open another library: a worker opens it";
+        Err(EngineError::unsupported(self.info().id, what))
+    }
+
+    fn has_maintenance(&self) -> bool {
+        self.engine.has_maintenance()
+    }
+
+    fn remove_left(&self, url: &str, name: &str) -> embermark_engines::Result<()> {
+        self.engine.remove_left(url, name)
+    }
+}
+
+impl Catalog {
+    /// Adds the engines of configurations that name a library, as workers describe them.
+    ///
+    /// # Errors
+    /// If a worker cannot be asked, or a library does not exist or is not the engine's.
+    pub fn with_libraries(
+        self,
+        configurations: &Configurations,
+        worker: &WorkerCommand,
+    ) -> Result<Self> {
+        let mut configured_engines = Vec::new();
+        for (name, own) in configurations.iter().filter(|(_, own)| own.library.is_some()) {
+            let facts = ask(worker, &self, name, own, None)?;
+            let engine = EngineWithLibrary::leak(self.engine(&own.engine)?, facts);
+            configured_engines.push((&*name.clone().leak(), engine));
+        }
+        Ok(Self { configured_engines: Vec::leak(configured_engines), ..self })
+    }
+}
+
+/// Opens an empty database of each configuration in each tier, if its engine is installed, to find
+/// settings that the engine refuses. Each database has its own process and its own folder in `dir`.
+/// Returns remarks about settings whose reported values differ from the tier's. Skips a
+/// configuration that only has a client, because it opens like its engine.
+///
+/// # Errors
+/// If an engine refuses a setting, or a library does not exist. The error gives the first one, in
+/// the engine's words.
+pub fn check_settings(
+    all: &Configurations,
+    tiers: &[Durability],
+    dir: &Path,
+    worker: &WorkerCommand,
+    catalog: &Catalog,
+) -> Result<Vec<String>> {
+    let mut says = Vec::new();
+    let differs = |own: &Configuration| own.has_settings() || own.library.is_some();
+    for (name, configuration) in all.iter().filter(|(_, own)| differs(own)) {
+        let folder = readable_folder(dir, "embermark-try-")?;
+        let settings = configuration.pairs();
+        let (folder, tiers) = (folder.path().to_owned(), tiers.to_owned());
+        let tries = OpenAttempts { folder, tiers, settings };
+        let facts = ask(worker, catalog, name, configuration, Some(tries))?;
+        let refused = |why| HarnessError::Plan(format!("configuration '{name}' {why}"));
+        for (known, own) in facts.opened.map_err(refused)?.into_iter().flatten() {
+            if known == OWN_DURABILITY {
+                says.push(format!(
+                    "configuration {name}: {own}: its durability is what its author claims"
+                ));
+            }
+        }
+    }
+    Ok(says)
 }

@@ -7,13 +7,14 @@ use std::path::PathBuf;
 use embermark_meter::statistics::median;
 use embermark_model::plan::DataSource;
 use embermark_model::result::{Floor, PhaseResult, Run as PhaseRun, Trial};
-use embermark_model::{CellId, Durability, Scale, Status};
+use embermark_model::{Scale, Status};
 use embermark_workloads::{Info, Workload};
 
-use crate::HarnessError;
+use crate::cells::plain_cell;
 use crate::purpose::Purpose;
 use crate::session::Run;
 use crate::stage::Stages;
+use crate::{HarnessError, Result};
 
 /// The engine that does nothing.
 const ENGINE: &str = "null";
@@ -27,7 +28,7 @@ const ROWS: u64 = 100_000;
 /// are a whole file, a workload with a [`point_read`] runs on [`ROWS`] synthetic rows too, and the
 /// times of any other are those of its smallest scale. Returns the floor, and the reasons why
 /// workloads are missing from it.
-pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>), HarnessError> {
+pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>)> {
     let (catalog, plan) = (&run.options.catalog, run.plan);
     let (mut floor, mut problems) = (Floor::default(), Vec::new());
     if catalog.engine(ENGINE).is_err() {
@@ -48,32 +49,21 @@ pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>),
         if phases.is_empty() {
             continue;
         }
-        let cell = |scale| CellId {
-            workload: info.id.to_owned(),
-            scale,
-            durability: Durability::None,
-            variant: variant.name.to_owned(),
-            engine: ENGINE.to_owned(),
-            memory_limit: None,
-            storage: None,
-        };
-        for (other, rows) in run.stages.all(info.id) {
-            if other != scale {
-                let name = format!("floor-{}-{other}", info.id);
-                let trial = run.trial(&cell(other), &phases, &rows, &name, Purpose::Floor)?;
-                let Some(trial) = trial else { return Ok((None, problems)) };
-                add_peaks(&mut floor, info.id, other, &trial);
-            }
+        let cell = |scale| plain_cell(info.id, scale, variant.name, ENGINE);
+        let mut staged = run.stages.all(info.id);
+        staged.retain(|(other, _)| *other != scale);
+        staged.push((scale, rows));
+        let mut last = Trial::default();
+        for (scale, rows) in staged {
+            let name = format!("floor-{}-{scale}", info.id);
+            last = run.trial(&cell(scale), &phases, &rows, &name, Purpose::Floor)?;
+            add_peaks(&mut floor, info.id, scale, &last);
         }
-        let name = format!("floor-{}", info.id);
-        let trial = run.trial(&cell(scale), &phases, &rows, &name, Purpose::Floor)?;
-        let Some(trial) = trial else { return Ok((None, problems)) };
-        add_peaks(&mut floor, info.id, scale, &trial);
-        let measured = ns_per_operation(&trial);
+        let measured = ns_per_operation(&last);
         // A workload that has only queries in SQL is unsupported, which is not a problem.
-        if measured.is_empty() && trial.status != Status::Unsupported {
+        if measured.is_empty() && last.status != Status::Unsupported {
             let unknown = || Status::Failed.to_string();
-            problems.push(format!("{}: {}", info.id, trial.reason.unwrap_or_else(unknown)));
+            problems.push(format!("{}: {}", info.id, last.reason.unwrap_or_else(unknown)));
         } else if !measured.is_empty() {
             floor.phases.insert(info.id.to_owned(), measured);
         }
@@ -93,10 +83,7 @@ fn point_read(info: &Info) -> Option<&'static str> {
 }
 
 /// Returns the scale and the staged rows on which a workload's times are taken.
-fn rows(
-    run: &Run<'_>,
-    workload: &'static dyn Workload,
-) -> Result<Option<(Scale, PathBuf)>, HarnessError> {
+fn rows(run: &Run<'_>, workload: &'static dyn Workload) -> Result<Option<(Scale, PathBuf)>> {
     let info = workload.info();
     let id = info.id;
     let staged = run.stages.largest(id, Scale::Rows(ROWS));

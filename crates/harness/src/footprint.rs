@@ -1,8 +1,7 @@
 //! Resources that an engine uses for an empty database that is opened and left idle.
 
 use std::collections::BTreeSet;
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::thread::sleep;
@@ -12,12 +11,12 @@ use embermark_engines::{OpenOptions, Opened, Tier};
 use embermark_model::{Configuration, Configurations, Durability};
 use serde::{Deserialize, Serialize};
 
+use crate::outdir::readable_folder;
 use crate::probe::{Probe, resident_bytes, resident_of};
-use crate::request::{IdleRequest, Request};
+use crate::protocol::{IdleRequest, Request};
 use crate::system::read_lossy;
 use crate::worker_command::WorkerCommand;
-use crate::worker_query::ask_worker;
-use crate::{Catalog, HarnessError, Interrupt, disk, engine_library, heap, processes};
+use crate::{Catalog, HarnessError, Interrupt, Result, disk, engine_library, heap, processes};
 
 /// Time limit for creating and opening the database, in addition to the idle time.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -67,27 +66,21 @@ pub struct Conditions<'a> {
 /// another process and leaves it idle.
 ///
 /// # Errors
-/// If no process can be started, or after an interrupt. The inner error is the reason why this engine has no footprint: it
-/// is not installed, does not offer the tier, or fails.
+/// If no process can be started, or after an interrupt. The inner error is the reason why this
+/// engine has no footprint: it is not installed, does not offer the tier, or fails.
 pub fn footprint(
     column: &str,
     configurations: &Configurations,
     conditions: Conditions<'_>,
     worker: &WorkerCommand,
     catalog: &Catalog,
-) -> Result<Result<Footprint, String>, HarnessError> {
+) -> Result<Result<Footprint, String>> {
     let Conditions { tier, cache_bytes, idle, dir, interrupt } = conditions;
     let own = configurations.get(column).cloned();
     let own = own.unwrap_or_else(|| Configuration::new(column));
-    // A private server may run as another user.
-    let folder = tempfile::Builder::new()
-        .prefix("embermark-footprint-")
-        .permissions(Permissions::from_mode(0o755))
-        .tempdir_in(dir)
-        .map_err(|error| HarnessError::file(dir, "make a folder in it", error))?;
-    let ask = |idle: Duration| -> Result<Result<Footprint, String>, HarnessError> {
+    let folder = readable_folder(dir, "embermark-footprint-")?;
+    let ask = |idle: Duration| -> Result<Result<Footprint, String>> {
         let idling = IdleRequest {
-            parent: process::id(),
             engine: own.engine.clone(),
             engine_library: engine_library::find(&own.engine),
             folder: folder.path().to_owned(),
@@ -99,14 +92,11 @@ pub fn footprint(
         let patience = PATIENCE + idle;
         let library = catalog.library_of(&own);
         let request = Request::Idle(Box::new(idling));
-        let asked = ask_worker(worker, library, &request, (patience, interrupt))
-            .map_err(|source| HarnessError::Worker { program: worker.program.clone(), source })?;
+        let answer = worker.ask(library, &request, (patience, interrupt))?;
         if interrupt.is_set() {
             return Err(HarnessError::Interrupted { result: None });
         }
-        let died =
-            |_| Err(format!("the process that opened it {}", asked.no_answer_reason(patience)));
-        Ok(serde_json::from_slice(&asked.answer).unwrap_or_else(died))
+        Ok(answer.unwrap_or_else(|why| Err(format!("the process that opened it {why}"))))
     };
     // The first process creates the files. The second opens them, as a device does at each start.
     match ask(Duration::ZERO)? {
@@ -137,13 +127,13 @@ impl IdleRequest {
         let began = Instant::now();
         let Opened { store, version, server, .. } =
             engine.open(&options).map_err(|error| error.to_string())?;
-        let open_ns = nanoseconds(began.elapsed());
+        let open_ns = began.elapsed().as_nanos() as u64;
 
         let probes = server.map(Probe::tree).into_iter().chain([Probe::process(this)]);
         let probes: Vec<_> = probes.map(|probe| (probe, probe.begin())).collect();
         let idle = Instant::now();
         sleep(Duration::from_millis(self.idle_ms));
-        let idle_ns = nanoseconds(idle.elapsed());
+        let idle_ns = idle.elapsed().as_nanos() as u64;
         let used: Vec<_> = probes.into_iter().map(|(probe, before)| probe.end(before)).collect();
 
         let serving = server.map(processes::tree).unwrap_or_default();
@@ -170,10 +160,6 @@ impl IdleRequest {
         store.close().map_err(|error| error.to_string())?;
         Ok(footprint)
     }
-}
-
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Returns the files whose code these processes have mapped: programs and shared libraries.

@@ -1,5 +1,6 @@
 //! Imitated storages below the databases of a run.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::thread;
 
@@ -11,9 +12,9 @@ use embermark_storage::{FlashWork, Imitator};
 use nix::unistd::geteuid;
 
 use crate::cells::{self, PlannedCell};
-use crate::database_size::needed_bytes;
+use crate::database_size::{disk_bytes, needed_bytes};
 use crate::trial_disk::{self, Device, Disk};
-use crate::{Catalog, HarnessError, RunOptions, device, sized_disk};
+use crate::{Catalog, Result, RunOptions, device};
 
 /// Imitates storages for the trials of a run. Only this process and its children see the mounts,
 /// which end with them.
@@ -45,19 +46,14 @@ impl Imitation {
     }
 
     /// Mounts a storage with a file system of `bytes` bytes next to `folder`.
-    pub(crate) fn disk(
-        &self,
-        folder: &Path,
-        bytes: u64,
-        storage: &Storage,
-    ) -> Result<Disk, String> {
+    pub fn disk(&self, folder: &Path, bytes: u64, storage: &Storage) -> Result<Disk, String> {
         Disk::create(folder, bytes, Device::Imitated(&self.imitator, storage))
     }
 
     /// Returns the size of the file system of a cell's trials in bytes.
     pub(crate) fn bytes_of(&self, cell: &CellId, plan: &Plan, catalog: &Catalog) -> u64 {
         match catalog.until_steady(cell) {
-            true => sized_disk::bytes(plan, cell.scale),
+            true => disk_bytes(plan, cell.scale),
             false => self.bytes,
         }
     }
@@ -101,11 +97,7 @@ pub struct PlanPreview {
 ///
 /// # Errors
 /// If the plan names something unknown, asks for nothing, or contradicts itself.
-pub fn preview(
-    plan: &Plan,
-    options: &RunOptions,
-    folder: &Path,
-) -> Result<PlanPreview, HarnessError> {
+pub fn preview(plan: &Plan, options: &RunOptions, folder: &Path) -> Result<PlanPreview> {
     let catalog = options.catalog.with_files(plan)?;
     let foresee = || {
         let mut cells = cells::planned(plan, &catalog)?;
@@ -152,11 +144,8 @@ pub(crate) fn for_cells(
     };
     for storage in plan.storages.iter().flatten() {
         let own = |cell: &&PlannedCell| has_storage(cell) && cell.id.storage == Some(storage.name);
-        let sizes = cells.iter().filter(own);
-        let mut sizes: Vec<u64> =
-            sizes.map(|cell| imitation.bytes_of(&cell.id, plan, catalog)).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
+        let size = |cell: &PlannedCell| imitation.bytes_of(&cell.id, plan, catalog);
+        let sizes: BTreeSet<u64> = cells.iter().filter(own).map(size).collect();
         for bytes in sizes {
             if let Err(why) = imitation.check_storage(storage, bytes) {
                 let refused = |id: &CellId| {
@@ -170,7 +159,7 @@ pub(crate) fn for_cells(
     cells.iter().any(has_storage).then_some(imitation)
 }
 
-fn has_storage(cell: &PlannedCell) -> bool {
+pub(crate) fn has_storage(cell: &PlannedCell) -> bool {
     cell.skip.is_none() && cell.id.storage.is_some()
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::HarnessError;
+use crate::{HarnessError, Result};
 
 /// A flag that asks a run to stop. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,7 @@ impl Interrupt {
 ///
 /// # Errors
 /// If the system refuses a signal handler.
-pub fn on_signals() -> Result<Interrupt, HarnessError> {
+pub fn on_signals() -> Result<Interrupt> {
     let interrupt = Interrupt::default();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         let flag = || Arc::clone(&interrupt.0);

@@ -10,8 +10,8 @@ use embermark_model::result::{Drift, EnergyMeasurement, Floor, Manifest, Trial, 
 use embermark_model::{CellId, Scale};
 use serde::{Deserialize, Serialize};
 
-use crate::HarnessError;
 use crate::cells::PlannedCell;
+use crate::{HarnessError, Result};
 
 mod writer;
 
@@ -175,12 +175,12 @@ pub(crate) enum Line {
 ///
 /// # Errors
 /// If the file cannot be read or is not a journal.
-pub fn read(path: &Path) -> Result<Journal, HarnessError> {
+pub fn read(path: &Path) -> Result<Journal> {
     read_whole(path).map(|(journal, _)| journal)
 }
 
 /// Reads a journal. Returns it with the length of its complete lines in bytes.
-fn read_whole(path: &Path) -> Result<(Journal, u64), HarnessError> {
+fn read_whole(path: &Path) -> Result<(Journal, u64)> {
     let text = fs::read(path).map_err(|e| HarnessError::file(path, "read the journal", e))?;
     let wrong = |line: usize, problem: String| HarnessError::Journal {
         path: path.to_owned(),

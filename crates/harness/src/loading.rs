@@ -9,7 +9,7 @@ use embermark_workloads::Bench;
 
 use crate::clock;
 use crate::disk;
-use crate::probes::Probes;
+use crate::probe::Probes;
 use crate::protocol::{Between, Job};
 use crate::trial_disk::DeviceSnapshot;
 

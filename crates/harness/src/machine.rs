@@ -24,7 +24,10 @@ impl System {
                 .or_else(|| self.board()),
             cpus: std::thread::available_parallelism().ok().map(|n| n.get() as u32),
             memory_bytes: self.meminfo("MemTotal"),
-            page_bytes: page_bytes(),
+            page_bytes: sysconf(SysconfVar::PAGE_SIZE)
+                .ok()
+                .flatten()
+                .and_then(|n| n.try_into().ok()),
             limits: cgroup::limits(self),
             kernel: self
                 .text("proc/sys/kernel/ostype")
@@ -101,10 +104,6 @@ impl System {
         let line = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
         line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
     }
-}
-
-fn page_bytes() -> Option<u64> {
-    sysconf(SysconfVar::PAGE_SIZE).ok()??.try_into().ok()
 }
 
 fn cpu_model(cpuinfo: &str) -> Option<String> {

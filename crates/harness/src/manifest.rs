@@ -12,7 +12,7 @@ use jiff::{Timestamp, Unit};
 use crate::cells::PlannedCell;
 use crate::system::System;
 use crate::warnings::{self, Conditions, Warnings};
-use crate::{Catalog, HarnessError, background_cpu, cpu_speeds, disk, engine_library, throttle};
+use crate::{Catalog, Result, background_cpu, cpu_speeds, disk, engine_library, throttle};
 
 /// Returns the current time, RFC 3339, UTC, to the second.
 pub(crate) fn now() -> String {
@@ -60,7 +60,7 @@ pub(crate) fn engines(
     cells: &[PlannedCell],
     plan: &Plan,
     catalog: &Catalog,
-) -> Result<BTreeMap<String, EngineFacts>, HarnessError> {
+) -> Result<BTreeMap<String, EngineFacts>> {
     let facts = |cell: &PlannedCell| {
         let id = &cell.id.engine;
         let facts = catalog.engine_of(&plan.configurations, id)?.info().facts();

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::process::Child;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use embermark_model::NetworkLink;
 use embermark_model::network::LinkUse;
 use embermark_network::relay::Task;
-use embermark_network::{Tunnel, round_trip};
+use embermark_network::{create_tunnel, round_trip};
 
 use crate::companion;
 
@@ -37,7 +37,7 @@ impl Carrier {
         let refused = |error: io::Error| {
             format!("a network link cannot be imitated here ({error}): {ADVICE}")
         };
-        let device = Tunnel::create().map_err(refused)?.into_file();
+        let device = create_tunnel().map_err(refused)?;
         let task = Task::new(&device, link.clone(), seed).map_err(refused)?;
         let task = serde_json::to_string(&task).map_err(|error| error.to_string())?;
         let process = companion::start(ROLE, &task).map_err(refused)?;
@@ -52,20 +52,14 @@ impl Carrier {
     ///
     /// # Errors
     /// If its process has failed.
-    pub fn end(mut self) -> Result<LinkUse, String> {
-        drop(self.process.stdin.take());
-        let mut said = String::new();
-        let read = self.process.stdout.take().map(|mut out| out.read_to_string(&mut said));
-        let ended = self.process.wait();
+    pub fn end(self) -> Result<LinkUse, String> {
         let failed = |why: String| format!("the process of the imitated network link: {why}");
-        let ended = ended.and_then(|status| read.transpose().map(|_| status));
-        match ended {
-            Ok(status) if status.success() => {}
-            Ok(status) => return Err(failed(format!("it ended with {status}"))),
-            Err(error) => return Err(failed(error.to_string())),
+        let ended = self.process.wait_with_output().map_err(|error| failed(error.to_string()))?;
+        if !ended.status.success() {
+            return Err(failed(format!("it ended with {}", ended.status)));
         }
-        let done: LinkUse =
-            serde_json::from_str(&said).map_err(|error| failed(error.to_string()))?;
+        let done = serde_json::from_slice(&ended.stdout);
+        let done: LinkUse = done.map_err(|error| failed(error.to_string()))?;
         Ok(LinkUse { round_trip_ns: self.round_trip.as_nanos() as u64, ..done })
     }
 }

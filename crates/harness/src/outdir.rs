@@ -11,13 +11,16 @@
 use std::fs;
 use std::io;
 use std::ops::Deref;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nix::unistd::syncfs;
+use tempfile::TempDir;
 
 use crate::error::is_full;
-use crate::{HarnessError, server_cleanup};
+use crate::system::retry;
+use crate::{HarnessError, Result, server_cleanup};
 
 mod locked;
 #[cfg(test)]
@@ -75,12 +78,7 @@ impl OutDir {
     ///
     /// # Errors
     /// If a folder is not empty, not a folder, or not writable.
-    pub fn prepare(
-        out: &Path,
-        data: Option<&Path>,
-        run_id: &str,
-        keep: bool,
-    ) -> Result<Self, HarnessError> {
+    pub fn prepare(out: &Path, data: Option<&Path>, run_id: &str, keep: bool) -> Result<Self> {
         if let Some(path) = out.canonicalize().ok().filter(|path| path.is_dir()) {
             // Fails if a run is active there, rather than reporting an interrupted run.
             drop(LockedFolder::new(path)?);
@@ -102,7 +100,7 @@ impl OutDir {
         named: Option<PathBuf>,
         run_id: &str,
         keep: bool,
-    ) -> Result<Self, HarnessError> {
+    ) -> Result<Self> {
         let this = Self::new(out, named, run_id, false, keep);
         // The databases' folders identify the memory.
         let began = Instant::now();
@@ -112,7 +110,9 @@ impl OutDir {
         let rows = this.rows();
         let stale = [Some(&rows), (!keep).then_some(&this.data)];
         for folder in stale.into_iter().flatten() {
-            remove_soon(folder)
+            // Ending processes may still write to it.
+            let is_used = |error: &io::Error| error.kind() == io::ErrorKind::DirectoryNotEmpty;
+            retry(LEAVE_TIMEOUT, is_used, || remove(folder))
                 .map_err(|e| HarnessError::file(folder, "remove what the run left", e))?;
         }
         this.create()?;
@@ -141,7 +141,7 @@ impl OutDir {
         let _ = fs::remove_dir(&left.data);
     }
 
-    fn create(&self) -> Result<(), HarnessError> {
+    fn create(&self) -> Result<()> {
         let data = if self.named.is_some() { DIR } else { OUT };
         for (folder, option) in
             [(self.out.path.join(LOGS), OUT), (self.rows(), OUT), (self.data.clone(), data)]
@@ -168,7 +168,7 @@ impl OutDir {
     }
 
     /// Creates the empty folder of a trial's database.
-    pub fn site(&self, name: &str) -> Result<PathBuf, HarnessError> {
+    pub fn site(&self, name: &str) -> Result<PathBuf> {
         let site = self.data.join(name);
         // An interrupted run may have left a part of this trial.
         remove(&site)
@@ -179,7 +179,7 @@ impl OutDir {
 
     /// Removes a trial's database. One that is kept is written to the disk now: otherwise the
     /// system would write it during the next trial.
-    pub fn remove_site(&self, site: &Path) -> Result<(), HarnessError> {
+    pub fn remove_site(&self, site: &Path) -> Result<()> {
         if self.keep {
             // If this fails, the system writes it later.
             let _ = fs::File::open(site).map(syncfs);
@@ -204,6 +204,15 @@ impl Drop for OutDir {
     }
 }
 
+/// Makes a temporary folder in `dir`. A private server in it may run as another user.
+pub(crate) fn readable_folder(dir: &Path, prefix: &str) -> Result<TempDir> {
+    tempfile::Builder::new()
+        .prefix(prefix)
+        .permissions(fs::Permissions::from_mode(0o755))
+        .tempdir_in(dir)
+        .map_err(|error| HarnessError::file(dir, "make a folder in it", error))
+}
+
 fn remove(dir: &Path) -> io::Result<()> {
     match fs::remove_dir_all(dir) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -211,24 +220,8 @@ fn remove(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes a folder, and retries while ending processes still write to it.
-fn remove_soon(dir: &Path) -> io::Result<()> {
-    let began = Instant::now();
-    loop {
-        match remove(dir) {
-            Err(error)
-                if error.kind() == io::ErrorKind::DirectoryNotEmpty
-                    && began.elapsed() < LEAVE_TIMEOUT =>
-            {
-                std::thread::sleep(LEAVING_POLL);
-            }
-            done => return done,
-        }
-    }
-}
-
 /// Creates a folder and returns its absolute path.
-fn create_folder(folder: &Path, option: &str) -> Result<PathBuf, HarnessError> {
+fn create_folder(folder: &Path, option: &str) -> Result<PathBuf> {
     let failed = |error| refused(folder, option, error);
     check_text(&std::path::absolute(folder).map_err(failed)?, option)?;
     let made = fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
@@ -238,25 +231,25 @@ fn create_folder(folder: &Path, option: &str) -> Result<PathBuf, HarnessError> {
 }
 
 /// Checks that a folder's path is text, because the journal and the workers' jobs contain it.
-fn check_text(folder: &Path, option: &str) -> Result<(), HarnessError> {
+fn check_text(folder: &Path, option: &str) -> Result<()> {
     match folder.to_str() {
         Some(_) => Ok(()),
         None => {
             let problem =
                 format!("its path is not UTF-8; rename it, or name another with {option}");
-            Err(HarnessError::directory(folder, problem))
+            Err(HarnessError::unusable(folder, problem))
         }
     }
 }
 
 /// Returns the absolute path of the folder for databases, as a run records it.
-pub(crate) fn absolute(folder: &Path) -> Result<PathBuf, HarnessError> {
+pub(crate) fn absolute(folder: &Path) -> Result<PathBuf> {
     folder.canonicalize().map_err(|error| refused(folder, DIR, error))
 }
 
 /// Checks that `out` is absent (returns true) or an empty folder (returns false).
-fn check_empty(out: &Path) -> Result<bool, HarnessError> {
-    let refuse = |problem: &str| Err(HarnessError::directory(out, problem));
+fn check_empty(out: &Path) -> Result<bool> {
+    let refuse = |problem: &str| Err(HarnessError::unusable(out, problem));
     let entries = match fs::read_dir(out) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
@@ -311,5 +304,5 @@ fn refused(path: &Path, option: &str, error: io::Error) -> HarnessError {
         _ if is_full(&error) => return HarnessError::file(path, "prepare the folder", error),
         _ => format!("cannot be created ({error}); name another folder with {option}"),
     };
-    HarnessError::directory(path, problem)
+    HarnessError::unusable(path, problem)
 }

@@ -1,18 +1,17 @@
 //! Samples resources for phases that open their own measurement window.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use embermark_engines::{Kind, Link};
 use embermark_model::result::{DiskCurve, Latency, Observed, Resources, Timeline};
 use embermark_workloads::PhaseObserver;
 
-use crate::disk_curve::Sampler;
+use crate::disk_curve::{Sampler, fill_timeline};
 use crate::energy::{Counter, Readings, Window};
 use crate::probe::{Before, Probe};
 use crate::protocol::Job;
-use crate::timeline;
 use crate::{disk, trial_disk};
 
 /// Role of a client in a separate process.
@@ -78,41 +77,43 @@ impl Traffic {
 /// Samples resources during one run.
 pub(crate) struct ResourceObserver<'a> {
     processes: Vec<(&'static str, Probe, Option<Before>)>,
-    site: PathBuf,
+    site: &'a Path,
     own_disk: bool,
     traffic: Traffic,
-    window_start: Option<WindowStart>,
+    window_start: Option<WindowStart<'a>>,
     /// For a phase that writes: the size when it began, and the sampler.
     disk_sampling: Option<(u64, Option<Sampler>)>,
     /// When sampling began, and when the window began.
     sampling_began: Option<Instant>,
     window_began: Option<Instant>,
-    observed: Observed,
-    /// Energy counters at the beginning of the window, and what they counted in it.
     counters: &'a [Counter],
-    energy: Option<Readings<'a>>,
-    energy_window: Option<Window>,
-    device_io: Option<trial_disk::DeviceDelta>,
+    pub observed: Observed,
+    /// What the energy counters counted in the window. `None` without one.
+    pub energy_window: Option<Window>,
+    /// What reached the device from the beginning of the window until everything written in it was
+    /// there.
+    pub device_io: Option<trial_disk::DeviceDelta>,
 }
 
 /// Readings at the beginning of the window.
-struct WindowStart {
+struct WindowStart<'a> {
     at: Instant,
     allocated: Option<u64>,
     network: Option<u64>,
     device: Option<trial_disk::DeviceSnapshot>,
+    energy: Readings<'a>,
 }
 
 impl<'a> ResourceObserver<'a> {
-    /// Observes this process, which is the writer, and a private server. With `own_disk` it also
-    /// observes the device below `site`.
-    pub fn new(server: Option<u32>, site: &Path, own_disk: bool, traffic: &Traffic) -> Self {
+    /// Observes this process, which is the writer, and a private server, with the disk and the
+    /// energy counters of a job.
+    pub fn new(server: Option<u32>, job: &'a Job, traffic: &Traffic) -> Self {
         let writer = ("writer", Probe::process(std::process::id()), None);
         let server = server.map(|root| ("server", Probe::tree(root), None));
         Self {
             processes: server.into_iter().chain([writer]).collect(),
-            site: site.to_owned(),
-            own_disk,
+            site: &job.site,
+            own_disk: job.own_disk,
             traffic: traffic.clone(),
             window_start: None,
             disk_sampling: None,
@@ -122,28 +123,10 @@ impl<'a> ResourceObserver<'a> {
                 remarks: traffic.remark().into_iter().collect(),
                 ..Observed::default()
             },
-            counters: &[],
-            energy: None,
+            counters: &job.energy_counters,
             energy_window: None,
             device_io: None,
         }
-    }
-
-    /// Adds energy counters to read at the beginning and the end of the window.
-    pub const fn with_counters(mut self, counters: &'a [Counter]) -> Self {
-        self.counters = counters;
-        self
-    }
-
-    /// Returns the counts of the energy counters. `None` without a window.
-    pub fn energy_window(&mut self) -> Option<Window> {
-        self.energy_window.take()
-    }
-
-    /// Returns what reached the device from the beginning of the window until everything written in
-    /// it was there.
-    pub const fn device_io(&self) -> Option<trial_disk::DeviceDelta> {
-        self.device_io
     }
 
     /// Begins the disk samples, if there is a sampler.
@@ -161,7 +144,7 @@ impl<'a> ResourceObserver<'a> {
         if self.traffic == Traffic::Foreign {
             return None;
         }
-        disk::size_of(&self.site).ok().map(|size| size.allocated_bytes)
+        allocated_bytes(self.site)
     }
 
     /// Returns the resources of the engine and of its client, if that is a separate process. An
@@ -175,11 +158,10 @@ impl<'a> ResourceObserver<'a> {
             None => (client, None),
         })
     }
+}
 
-    /// Returns the observations.
-    pub fn into_observed(self) -> Observed {
-        self.observed
-    }
+fn allocated_bytes(site: &Path) -> Option<u64> {
+    disk::size_of(site).ok().map(|size| size.allocated_bytes)
 }
 
 impl PhaseObserver for ResourceObserver<'_> {
@@ -189,14 +171,14 @@ impl PhaseObserver for ResourceObserver<'_> {
 
     fn begin(&mut self, lasts: Duration) {
         let Some(bytes) = self.size() else { return };
-        let sampler = Sampler::start(&self.site, lasts);
+        let sampler = Sampler::start(self.site, lasts);
         self.begin_sampled(bytes, sampler);
     }
 
     fn sample(&mut self, every: Duration, longest: Duration) {
         let Some(bytes) = self.size() else { return };
         let sampler =
-            (longest >= every).then(|| Sampler::start_every(&self.site, every, self.own_disk));
+            (longest >= every).then(|| Sampler::start_every(self.site, every, self.own_disk));
         self.begin_sampled(bytes, sampler);
     }
 
@@ -208,7 +190,7 @@ impl PhaseObserver for ResourceObserver<'_> {
         let begin = self.sampling_began.zip(self.window_began);
         if let (Some(curve), Some((sampled, windowed))) = (&self.observed.disk, begin) {
             let later = windowed.saturating_duration_since(sampled).as_secs_f64();
-            timeline::fill(&mut timeline, curve, later);
+            fill_timeline(&mut timeline, curve, later);
         }
         self.observed.timeline = Some(timeline);
     }
@@ -227,22 +209,22 @@ impl PhaseObserver for ResourceObserver<'_> {
     }
 
     fn open(&mut self) {
-        let allocated = disk::size_of(&self.site).ok().map(|size| size.allocated_bytes);
+        let allocated = allocated_bytes(self.site);
         for (_, probe, before) in &mut self.processes {
             *before = Some(probe.begin());
         }
-        let device = self.own_disk.then(|| trial_disk::DeviceSnapshot::at(&self.site)).flatten();
+        let device = self.own_disk.then(|| trial_disk::DeviceSnapshot::at(self.site)).flatten();
         let network = self.traffic.bytes();
-        self.energy = Some(Readings::begin(self.counters));
+        let energy = Readings::begin(self.counters);
         let at = Instant::now();
         self.window_began = Some(at);
-        self.window_start = Some(WindowStart { at, allocated, network, device });
+        self.window_start = Some(WindowStart { at, allocated, network, device, energy });
     }
 
     fn close(&mut self) {
         let Some(opened) = self.window_start.take() else { return };
         self.observed.window_ns = opened.at.elapsed().as_nanos() as u64;
-        self.energy_window = self.energy.take().and_then(Readings::end);
+        self.energy_window = opened.energy.end();
         let network = self.traffic.bytes().zip(opened.network);
         self.observed.network_bytes = network.and_then(|(after, before)| after.checked_sub(before));
         for (role, probe, before) in &self.processes {
@@ -250,8 +232,7 @@ impl PhaseObserver for ResourceObserver<'_> {
                 self.observed.processes.insert((*role).to_owned(), probe.end(*before));
             }
         }
-        let allocated = disk::size_of(&self.site).ok().map(|size| size.allocated_bytes);
-        self.observed.disk_growth_bytes = allocated
+        self.observed.disk_growth_bytes = allocated_bytes(self.site)
             .zip(opened.allocated)
             .map(|(after, before)| after.cast_signed() - before.cast_signed());
         self.device_io = opened.device.and_then(|device| device.since());

@@ -90,19 +90,15 @@ impl Probe {
     /// which count in their parent's share once it has waited for them.
     fn cpu_of(&self, pids: &[u32]) -> Option<u64> {
         let tick_ns = 1_000_000_000 / sysconf(SysconfVar::CLK_TCK).ok()??.unsigned_abs();
-        let mut sum = None;
-        for pid in pids {
-            // A process that ended since the list was made is in its parent's share.
-            let own = cpu_clock(*pid).or_else(|| Some(stat(*pid).ok()?.own_ticks * tick_ns));
-            let children = match self.with_descendants {
-                true => stat(*pid).map_or(0, |stat| stat.children_ticks * tick_ns),
-                false => 0,
-            };
-            if let Some(own) = own {
-                sum = Some(sum.unwrap_or(0) + own + children);
-            }
-        }
-        sum
+        // A process that ended since the list was made is in its parent's share.
+        let times = pids.iter().filter_map(|pid| {
+            let own = cpu_clock(*pid).or_else(|| Some(stat(*pid).ok()?.own_ticks * tick_ns))?;
+            Some(match self.with_descendants {
+                true => own + stat(*pid).map_or(0, |stat| stat.children_ticks * tick_ns),
+                false => own,
+            })
+        });
+        times.reduce(|sum, time| sum + time)
     }
 }
 
@@ -149,6 +145,36 @@ fn peak_of(proc: &str, pids: &[u32]) -> Option<u64> {
     sum
 }
 
+/// The probes of a trial: one for the engine's processes, and one for the client if that is another
+/// process.
+pub(crate) struct Probes {
+    engine: Option<Probe>,
+    client: Option<Probe>,
+}
+
+impl Probes {
+    /// Makes the probes. An embedded engine is measured in this process. A private server is
+    /// measured in its own processes, separately from this one. A server given by URL (`foreign`)
+    /// cannot be measured.
+    pub fn new(server: Option<u32>, foreign: bool) -> Self {
+        let this = Probe::process(std::process::id());
+        match server {
+            Some(root) => Self { engine: Some(Probe::tree(root)), client: Some(this) },
+            None if foreign => Self { engine: None, client: Some(this) },
+            None => Self { engine: Some(this), client: None },
+        }
+    }
+
+    pub fn begin(&self) -> [Option<Before>; 2] {
+        [self.engine, self.client].map(|probe| probe.map(|probe| probe.begin()))
+    }
+
+    pub fn end(&self, [engine, client]: [Option<Before>; 2]) -> (Resources, Option<Resources>) {
+        let end = |probe: Option<Probe>, before| Some(probe?.end(before?));
+        (end(self.engine, engine).unwrap_or_default(), end(self.client, client))
+    }
+}
+
 /// Returns the resident memory of a process in bytes.
 pub fn resident_bytes(pid: u32) -> Option<u64> {
     let status = read_lossy(format!("/proc/{pid}/status")).ok()?;
@@ -186,7 +212,7 @@ fn over<T: Default>(
 }
 
 /// Returns the first number on the line that begins with `label`.
-fn number(text: &str, label: &str) -> Option<u64> {
+pub(crate) fn number(text: &str, label: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(label))?;
     rest.split_ascii_whitespace().next()?.parse().ok()
 }

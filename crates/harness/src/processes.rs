@@ -148,14 +148,18 @@ fn reap(pid: u32) {
     let _ = waitpid(Pid::from_raw(pid.cast_signed()), Some(WaitPidFlag::WNOHANG));
 }
 
-/// Waits for a process to exit, up to `patience`.
-pub(crate) fn wait(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
+/// Waits for a process to exit, up to `patience`. Then kills it, and returns `None`.
+pub(crate) fn wait_or_kill(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
     let began = Instant::now();
     loop {
         match child.try_wait() {
-            Ok(None) if began.elapsed() < patience => std::thread::sleep(Duration::from_millis(2)),
-            Ok(exit) => return exit,
-            Err(_) => return None,
+            Ok(Some(exit)) => return Some(exit),
+            Ok(None) if began.elapsed() < patience => std::thread::sleep(Duration::from_millis(1)),
+            _ => {
+                // It may have ended just now.
+                let _ = child.kill().and_then(|()| child.wait());
+                return None;
+            }
         }
     }
 }

@@ -4,7 +4,9 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::processes::wait_or_kill;
 
 /// Time limit of a program.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -38,17 +40,7 @@ pub(crate) fn output(program: &Path, args: &[&str]) -> Result<Output, String> {
         });
     }
     let late = || format!("{name} did not end within {} s", TIMEOUT.as_secs());
-    let began = Instant::now();
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if began.elapsed() < TIMEOUT => std::thread::sleep(Duration::from_millis(1)),
-            _ => {
-                let _ = child.kill().and_then(|()| child.wait());
-                return Err(late());
-            }
-        }
-    };
+    let status = wait_or_kill(&mut child, TIMEOUT).ok_or_else(late)?;
     // A process that it started may hold the pipe open.
     let stdout = output.recv_timeout(TIMEOUT).map_err(|_| late())?;
     Ok(Output { status, stdout, stderr: Vec::new() })
@@ -56,6 +48,8 @@ pub(crate) fn output(program: &Path, args: &[&str]) -> Result<Output, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     #[test]

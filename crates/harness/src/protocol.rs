@@ -10,12 +10,94 @@ use embermark_engines::engine_library::Described;
 use embermark_model::network::LinkUse;
 use embermark_model::plan::Plan;
 use embermark_model::result::{PhaseResult, Run, Trial};
-use embermark_model::{CellId, Status};
+use embermark_model::{CellId, Durability, Scale, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::energy::{Counter, Window};
 
 pub use crate::explaining::TracedProcess;
+
+/// A request to a worker. The requester's process id precedes it: a worker ends when that process
+/// ends, except the one that cleans up after it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Request {
+    /// Runs a trial.
+    Trial(Box<Job>),
+    /// Describes an engine.
+    Facts(Box<EngineQuery>),
+    /// Opens an empty database and leaves it idle.
+    Idle(Box<IdleRequest>),
+    /// Prepares rows.
+    Stage(Box<StageRequest>),
+    /// Describes the engine in a library.
+    Library {
+        /// The library.
+        path: PathBuf,
+    },
+    /// Removes what killed servers with data below a folder left behind, after the requesting
+    /// process has ended.
+    Abandoned {
+        /// The folder.
+        site: PathBuf,
+    },
+}
+
+impl Request {
+    /// Returns the text of a request by this process.
+    pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(&(std::process::id(), self))
+    }
+}
+
+/// A request to describe an engine.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct EngineQuery {
+    /// The engine's id.
+    pub engine: String,
+    /// The library that contains the engine, if it is not a part of embermark.
+    pub engine_library: Option<Described>,
+    /// Databases to open, one in each offered tier.
+    pub tries: Option<OpenAttempts>,
+}
+
+/// Empty databases to open, one in each tier.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct OpenAttempts {
+    /// An empty folder.
+    pub folder: PathBuf,
+    pub tiers: Vec<Durability>,
+    pub settings: Vec<(String, String)>,
+}
+
+/// A database to open and leave idle.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct IdleRequest {
+    /// The engine's id.
+    pub engine: String,
+    /// The library that contains the engine, if it is not a part of embermark.
+    pub engine_library: Option<Described>,
+    /// Folder of the database. The engine creates the database if the folder has none.
+    pub folder: PathBuf,
+    pub tier: Durability,
+    pub cache_bytes: u64,
+    pub settings: Vec<(String, String)>,
+    /// Duration of the idle time in milliseconds.
+    pub idle_ms: u64,
+}
+
+/// Rows to prepare.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct StageRequest {
+    /// The plan, with the data files, the seed and the workload files of the run.
+    pub plan: Plan,
+    /// The workload.
+    pub workload: String,
+    /// Its scales.
+    pub scales: Vec<Scale>,
+    /// Folder for the rows.
+    pub dir: PathBuf,
+}
 
 /// What a worker does to explain its runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,8 +142,6 @@ pub struct Job {
     pub window_ms: u64,
     /// Duration of its unmeasured warm-up in milliseconds.
     pub warm_up_ms: u64,
-    /// The parent's process id. A worker that has lost its parent ends at once.
-    pub parent: u32,
     /// How it explains its runs.
     pub explain: Explain,
     /// Whether very short runs are repeated.

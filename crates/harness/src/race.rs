@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use embermark_meter::statistics::median;
 use embermark_model::result::Trial;
 
-use crate::HarnessError;
+use crate::Result;
 use crate::cells::PlannedCell;
 use crate::result_file::assemble;
 use crate::schedule::Turn;
@@ -172,33 +172,23 @@ impl Run<'_> {
     }
 
     /// Runs every cell once, and then repeats uncertain cells until the time is over or all are
-    /// certain. Returns false if it was interrupted.
-    pub(crate) fn race(
-        &mut self,
-        cells: &[PlannedCell],
-        ends: Instant,
-    ) -> Result<bool, HarnessError> {
-        if !self.first_pass(cells, ends)? {
-            return Ok(false);
-        }
+    /// certain.
+    pub(crate) fn race(&mut self, cells: &[PlannedCell], ends: Instant) -> Result<()> {
+        self.first_pass(cells, ends)?;
         let whole = Duration::from_millis(self.plan.lasts_ms.unwrap_or_default());
         let counting = if self.cells_to_count(cells).is_empty() { 0.0 } else { COUNTING_SHARE };
         self.continue_race(cells, ends.checked_sub(whole.mul_f64(counting)).unwrap_or(ends))
     }
 
     /// Repeats uncertain cells until the time is over or all are certain. Repeats nothing while a
-    /// cell other than a follower has no trial. Returns false if it was interrupted.
-    pub(crate) fn continue_race(
-        &mut self,
-        cells: &[PlannedCell],
-        ends: Instant,
-    ) -> Result<bool, HarnessError> {
+    /// cell other than a follower has no trial.
+    pub(crate) fn continue_race(&mut self, cells: &[PlannedCell], ends: Instant) -> Result<()> {
         let lanes = self.lanes(cells);
         let lacks = |(cell, lane): (&PlannedCell, &Lane)| {
             lane.trials == 0 && !pass::follows(&cell.id, cells)
         };
         if cells.iter().zip(&lanes).any(lacks) {
-            return Ok(true);
+            return Ok(());
         }
         let mut looked = Instant::now();
         loop {
@@ -207,24 +197,15 @@ impl Run<'_> {
                 looked = Instant::now();
             }
             let lanes = self.lanes(cells);
-            let Some(cell) = next_lane(&lanes) else {
-                return Ok(true);
-            };
+            let Some(cell) = next_lane(&lanes) else { return Ok(()) };
             if Instant::now() + Duration::from_secs_f64(lanes[cell].cost) > ends {
-                return Ok(true);
+                return Ok(());
             }
-            if !self.repeat_cell(cell, lanes[cell].trials, cells)? {
-                return Ok(false);
-            }
+            self.repeat_cell(cell, lanes[cell].trials, cells)?;
         }
     }
 
-    fn repeat_cell(
-        &mut self,
-        cell: usize,
-        trial: u32,
-        cells: &[PlannedCell],
-    ) -> Result<bool, HarnessError> {
+    fn repeat_cell(&mut self, cell: usize, trial: u32, cells: &[PlannedCell]) -> Result<()> {
         let order = self.journal.trials.len() as u32;
         let info = self.options.catalog.workload(&cells[cell].id.workload)?.info();
         self.bounds = bounds(&self.lanes(cells), cell);

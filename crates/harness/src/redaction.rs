@@ -18,10 +18,8 @@ pub(crate) fn redact(trial: &mut Trial, secrets: &Secrets, engine: &str) {
 /// Removes secrets from a log. Does nothing if the log does not exist or has none.
 pub(crate) fn redact_log(log: &Path, secrets: &Secrets) -> io::Result<()> {
     let text = match fs::read(log) {
-        Ok(text) if !text.is_empty() => text,
-        Ok(_) => return Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
+        text => text?,
     };
     let text = String::from_utf8_lossy(&text);
     let hidden = secrets.redact("", &text);

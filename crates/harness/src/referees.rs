@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use embermark_engines::{Availability, DataModel};
-use embermark_model::{CellId, Durability, Status};
+use embermark_model::{CellId, Status};
 
-use crate::HarnessError;
 use crate::cells::{self, PlannedCell};
 use crate::purpose::Purpose;
 use crate::session::Run;
+use crate::{HarnessError, Result};
 
 /// Ids of the referees, which have no code in common.
 pub(crate) const REFEREES: &[&str] = &["sqlite", "duckdb"];
@@ -21,7 +21,7 @@ pub(crate) const REFEREES: &[&str] = &["sqlite", "duckdb"];
 ///
 /// # Errors
 /// If there are queries that every referee refuses to prepare. The error has all of them.
-pub(crate) fn ask(run: &mut Run<'_>) -> Result<(), HarnessError> {
+pub(crate) fn ask(run: &mut Run<'_>) -> Result<()> {
     let mut refused = BTreeSet::new();
     let catalog = run.options.catalog;
     let cells = run.journal.head.cells.iter().filter(|cell| cell.skip.is_none());
@@ -44,17 +44,8 @@ pub(crate) fn ask(run: &mut Run<'_>) -> Result<(), HarnessError> {
             let rows = run.stages.file(&id, scale)?.to_owned();
             let mut refusals = Vec::new();
             for referee in REFEREES {
-                let cell = CellId {
-                    workload: id.clone(),
-                    scale,
-                    durability: Durability::None,
-                    variant: variant.name.to_owned(),
-                    engine: (*referee).to_owned(),
-                    memory_limit: None,
-                    storage: None,
-                };
+                let cell = cells::plain_cell(&id, scale, variant.name, referee);
                 refusals.push(answer(run, &cell, &questions, &rows)?);
-                run.stop_if_interrupted()?;
             }
             let text = run.plan.workload_files.get(&id).map_or("", |file| &*file.text);
             let mistakes = questions.iter().filter_map(|question| {
@@ -103,12 +94,7 @@ fn place_of(text: &str, phase: &str) -> String {
 }
 
 /// Makes one referee answer the queries of a cell. Returns the queries that it cannot prepare.
-fn answer(
-    run: &mut Run<'_>,
-    cell: &CellId,
-    questions: &[String],
-    rows: &Path,
-) -> Result<Refusals, HarnessError> {
+fn answer(run: &mut Run<'_>, cell: &CellId, questions: &[String], rows: &Path) -> Result<Refusals> {
     let mut refusals = Refusals::new();
     let CellId { engine: referee, workload, scale, .. } = cell;
     let here = run.options.catalog.engine(referee);
@@ -120,9 +106,7 @@ fn answer(
     run.progress
         .note(&format!("asking {referee} for the right answers of {workload} {scale}: {asked}"));
     let name = format!("referee-{}", cell.slug());
-    let Some(trial) = run.trial(cell, questions, rows, &name, Purpose::Referee)? else {
-        return Ok(refusals);
-    };
+    let trial = run.trial(cell, questions, rows, &name, Purpose::Referee)?;
     for question in questions {
         let phase = trial.phases.iter().find(|phase| phase.phase == *question);
         if phase.is_some_and(|phase| phase.status.has_figures()) {

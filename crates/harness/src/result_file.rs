@@ -12,60 +12,59 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::cells::PlannedCell;
-use crate::journal::{EndedTrial, Journal, NotBegun, Prepared};
-use crate::{HarnessError, background_cpu, cross_check};
+use crate::journal::{EndedTrial, Head, Journal, NotBegun, Prepared};
+use crate::{HarnessError, Result, background_cpu, cross_check};
 
 /// Makes the result of a journal, complete or interrupted: every cell with the trials that ended.
 pub fn assemble(journal: &Journal) -> ResultFile {
-    let journal = &mut journal.clone();
-    cross_check::check_answers(
-        &mut journal.trials,
-        &mut [&mut journal.counted, &mut journal.explained],
-    );
-    let Journal { head, prepared, warnings, trials, drift, .. } = &*journal;
-    let manifest = head.manifest.clone();
-    let (datasets, floor) = match prepared.clone() {
+    let mut journal = journal.clone();
+    let Journal { trials, counted, explained, .. } = &mut journal;
+    cross_check::check_answers(trials, &mut [counted, explained]);
+    let Journal { head, prepared, warnings, trials, drift, counted, explained, .. } = journal;
+    let Head { manifest, plan, cells, .. } = head;
+    let (datasets, floor) = match prepared {
         Some(Prepared { datasets, floor }) => (datasets, floor),
         None => (manifest.datasets, manifest.floor),
     };
     let named = trials
         .iter()
         .map(|ended| (format!("{} of {}", ended.trial.index + 1, ended.cell), &ended.trial));
-    let warnings = manifest.warnings.into_iter().chain(warnings.iter().cloned());
+    let warnings = manifest.warnings.into_iter().chain(warnings);
     let warnings = warnings.chain(background_cpu::during(named)).collect();
-    let missed = match (&journal.finished, head.plan.lasts_ms) {
+    let missed = match (&journal.finished, plan.lasts_ms) {
         (Some(_), Some(_)) => "the time (--for) was over before its turn",
         _ => "the run was interrupted before its turn",
     };
-    let cells = head.cells.iter().map(|planned| {
+    let cells = cells.iter().map(|planned| {
         let own = trials.iter().filter(|ended| ended.cell == planned.id);
         let own = own.map(|ended| ended.trial.clone()).collect();
         let of_cell = |ended: &[EndedTrial]| {
             let ended = ended.iter().find(|ended| ended.cell == planned.id);
             ended.map(|ended| Box::new(ended.trial.clone()))
         };
-        let (counting, explaining) = (of_cell(&journal.counted), of_cell(&journal.explained));
+        let (counting, explaining) = (of_cell(&counted), of_cell(&explained));
         let mut cell =
             Cell { counting, explaining, ..cell(planned, own, journal.not_begun.as_ref(), missed) };
         keep_plans_once(&mut cell);
         cell
     });
+    let cells = cells.collect();
     ResultFile {
         schema: SCHEMA,
         manifest: Manifest {
-            finished: journal.finished.clone(),
+            finished: journal.finished,
             datasets,
             floor,
             warnings,
-            drift: drift.clone(),
-            not_counted: journal.not_counted.clone(),
-            energy: journal.energy.clone(),
-            wear: journal.wear.clone(),
-            not_modelled: journal.not_modelled.clone(),
-            ..head.manifest.clone()
+            drift,
+            not_counted: journal.not_counted,
+            energy: journal.energy,
+            wear: journal.wear,
+            not_modelled: journal.not_modelled,
+            ..manifest
         },
-        plan: head.plan.clone(),
-        cells: cells.collect(),
+        plan,
+        cells,
     }
 }
 
@@ -149,7 +148,7 @@ pub fn result_bytes(path: &Path, result: &ResultFile) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write_result(path: &Path, result: &ResultFile) -> Result<(), HarnessError> {
+pub fn write_result(path: &Path, result: &ResultFile) -> Result<()> {
     let draft = path.with_added_extension("part");
     let write = || {
         let mut file = File::create(&draft)?;

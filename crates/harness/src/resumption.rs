@@ -1,17 +1,16 @@
 //! Resumes an interrupted run if that is allowed: the figures of one result must come from one
 //! plan, one program and one machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use embermark_model::ServerUrl;
 use embermark_model::plan::Plan;
 use embermark_model::result::{Machine, Manifest, ResultFile, Tool};
 
-use crate::cells::PlannedCell;
 use crate::confinement::Confinement;
 use crate::database_size::needed_bytes;
-use crate::imitation::Imitation;
+use crate::imitation::{Imitation, has_storage};
 use crate::journal::{self, Head};
 use crate::outdir::{self, LockedFolder, OutDir};
 use crate::progress::Progress;
@@ -19,7 +18,7 @@ use crate::result_file::{assemble, write_result};
 use crate::run_options::RunOptions;
 use crate::session::Run;
 use crate::system::System;
-use crate::{HarnessError, cells, device, manifest, passwords};
+use crate::{HarnessError, Result, cells, device, manifest, passwords};
 
 /// Largest relative difference of the memory that a kernel reports on the same machine.
 const SAME_MEMORY: f64 = 0.02;
@@ -37,7 +36,7 @@ pub fn resume(
     asked: Option<&Plan>,
     options: &RunOptions,
     progress: &mut dyn Progress,
-) -> Result<ResultFile, HarnessError> {
+) -> Result<ResultFile> {
     let locked = LockedFolder::lock_run(&options.out)?;
     let path = locked.journal();
     let before = journal::read(&path)?;
@@ -80,7 +79,6 @@ pub fn resume(
         let allowed = confinement.allow_memory_limits(run_id, least);
         allowed.map_err(|why| refuse(format!("its memory limits cannot be set: {why}")))?;
     }
-    let has_storage = |cell: &PlannedCell| cell.skip.is_none() && cell.id.storage.is_some();
     let imitation = cells.iter().any(has_storage).then(|| {
         let begun = Imitation::begin(&dirs.data, needed_bytes(plan, cells));
         begun.map_err(|why| refuse(format!("its storages cannot be imitated: {why}")))
@@ -140,11 +138,7 @@ fn with_urls(plan: &Plan, given: &BTreeMap<String, ServerUrl>) -> Result<Plan, S
 }
 
 /// Describes how the request, or the program, differs from that of the journal.
-fn run_mismatch(
-    head: &Head,
-    plan: Option<&Plan>,
-    options: &RunOptions,
-) -> Result<Option<String>, HarnessError> {
+fn run_mismatch(head: &Head, plan: Option<&Plan>, options: &RunOptions) -> Result<Option<String>> {
     let other = tool_mismatch(&head.manifest.tool, &manifest::tool())
         .or_else(|| plan_mismatch(&head.plan, &with_card(head, plan?)));
     if other.is_some() {
@@ -201,9 +195,7 @@ fn plan_mismatch(before: &Plan, now: &Plan) -> Option<String> {
     let (before, now) = (fields(before), fields(now));
     let show =
         |value: Option<&serde_json::Value>| value.map_or("none".to_owned(), ToString::to_string);
-    let mut names: Vec<&String> = before.keys().chain(now.keys()).collect();
-    names.sort_unstable();
-    names.dedup();
+    let names: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
     let differences: Vec<String> = names
         .into_iter()
         .filter(|name| before.get(*name) != now.get(*name))

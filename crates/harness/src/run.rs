@@ -2,20 +2,21 @@
 
 use embermark_model::Scale;
 use embermark_model::plan::Plan;
-use embermark_model::result::{Emulated, Machine, ResultFile};
+use embermark_model::result::{Emulated, Machine, ResultFile, Wear};
 
 use crate::cells::{self, PlannedCell};
 use crate::confinement::Confinement;
 use crate::database_size::needed_bytes;
+use crate::energy::marker;
 use crate::imitation::{self, Imitation};
 use crate::journal::{Head, Line, Prepared};
 use crate::outdir::OutDir;
 use crate::progress::Progress;
-use crate::request::StageRequest;
+use crate::protocol::StageRequest;
 use crate::run_options::RunOptions;
 use crate::session::Run;
 use crate::system::System;
-use crate::{HarnessError, device, floor, journal, manifest, referees};
+use crate::{HarnessError, Result, device, floor, journal, manifest, referees, wear};
 
 mod trials;
 mod turns;
@@ -32,11 +33,7 @@ mod turns;
 /// If the plan, a folder or the data is unusable, the disk is full, or the run was interrupted.
 /// After an interrupt, the error holds the result of the finished trials and the result file is
 /// written.
-pub fn run(
-    plan: &Plan,
-    options: &RunOptions,
-    progress: &mut dyn Progress,
-) -> Result<ResultFile, HarnessError> {
+pub fn run(plan: &Plan, options: &RunOptions, progress: &mut dyn Progress) -> Result<ResultFile> {
     let options = &options.for_plan(plan)?;
     let mut cells = cells::planned(plan, &options.catalog)?;
     if options.once_per_setting {
@@ -105,7 +102,7 @@ pub fn run(
 }
 
 /// Refuses a cache that is larger than the machine's memory.
-fn check_memory(plan: &Plan, here: Option<u64>) -> Result<(), HarnessError> {
+fn check_memory(plan: &Plan, here: Option<u64>) -> Result<()> {
     let gibibytes = |bytes: u64| bytes as f64 / f64::from(1 << 30);
     match here.filter(|here| *here < plan.memory_bytes) {
         Some(here) => Err(HarnessError::Plan(format!(
@@ -120,7 +117,7 @@ fn check_memory(plan: &Plan, here: Option<u64>) -> Result<(), HarnessError> {
 impl Run<'_> {
     /// Checks the machine, stages the rows and measures the floor, so that trials can begin. In a
     /// resumed run, does only what the journal lacks.
-    pub(crate) fn prepare(&mut self, machine: &Machine) -> Result<(), HarnessError> {
+    pub(crate) fn prepare(&mut self, machine: &Machine) -> Result<()> {
         let needed = needed_bytes(self.plan, &self.journal.head.cells);
         for warning in manifest::warnings(machine, &self.dirs.data, needed).all {
             self.warn(warning)?;
@@ -143,8 +140,8 @@ impl Run<'_> {
             let (dir, interrupt) = (self.dirs.rows(), &self.options.interrupt);
             if self.plan.workload_files.contains_key(&id) {
                 // A process that reads the user's files may crash, and its memory is freed with it.
-                let (parent, plan) = (std::process::id(), self.plan.clone());
-                let staging = StageRequest { parent, plan, workload: id, scales, dir };
+                let plan = self.plan.clone();
+                let staging = StageRequest { plan, workload: id, scales, dir };
                 self.stages.add_in_process(staging, &self.options.worker, interrupt)?;
             } else {
                 let (workload, plan) = (self.options.catalog.workload(&id)?, self.plan);
@@ -156,13 +153,8 @@ impl Run<'_> {
         if let Some(prepared) = &self.journal.prepared {
             return self.stages.check_unchanged(&prepared.datasets, &self.dirs.journal());
         }
-        for says in self
-            .stages
-            .datasets
-            .iter()
-            .filter_map(|(id, rows)| rows.not_used(id))
-            .collect::<Vec<_>>()
-        {
+        let not_used = self.stages.datasets.iter().filter_map(|(id, rows)| rows.not_used(id));
+        for says in not_used.collect::<Vec<_>>() {
             self.warn(says)?;
         }
         // The run continues without the cost of the harness.
@@ -173,5 +165,64 @@ impl Run<'_> {
         self.stop_if_interrupted()?;
         let datasets = self.stages.datasets.clone();
         self.journal.add(Line::Prepared { prepared: Prepared { datasets, floor } })
+    }
+
+    /// Measures the idle power and reads the wear counters, unless the journal of a resumed run has
+    /// them.
+    pub(crate) fn before_trials(&mut self) -> Result<()> {
+        if self.options.once_per_setting {
+            // This run only checks answers.
+            return Ok(());
+        }
+        if self.journal.wear.is_none() {
+            let wear = self.wear();
+            self.journal.add(Line::Wear { wear })?;
+        }
+        if let Some(known) = self.journal.energy.clone() {
+            self.energy.restore(known);
+            return Ok(());
+        }
+        let options = self.options.energy.clone();
+        if options.metered {
+            self.progress.note(&format!(
+                "running the load pattern for the external meter for {:.0} s",
+                (options.slot * marker::PATTERN.len() as u32).as_secs_f64()
+            ));
+            if !self.energy.mark(options.slot, &self.options.interrupt) {
+                return Err(HarnessError::Interrupted { result: None });
+            }
+        }
+        if options.metered || !self.energy.is_empty() {
+            let length = options.idle.as_secs_f64();
+            self.progress.note(&format!("measuring the idle draw for {length:.0} s"));
+            if !self.energy.measure_idle(options.idle, &self.options.interrupt) {
+                return Err(HarnessError::Interrupted { result: None });
+            }
+        }
+        let energy = self.energy.known();
+        self.journal.add(Line::Energy { energy })
+    }
+
+    /// Runs the load pattern again for a meter, whose clock may have another rate, and reads the
+    /// wear counters again.
+    pub(crate) fn after_trials(&mut self) -> Result<()> {
+        if self.options.once_per_setting {
+            return Ok(());
+        }
+        let marked = self.journal.energy.as_ref().is_some_and(|known| !known.markers.is_empty());
+        if marked && self.energy.mark(self.options.energy.slot, &self.options.interrupt) {
+            let energy = self.energy.known();
+            self.journal.add(Line::Energy { energy })?;
+        }
+        let now = self.wear();
+        if let Some(mut wear) = self.journal.wear.clone() {
+            wear::add_after(&mut wear, &now);
+            self.journal.add(Line::Wear { wear })?;
+        }
+        Ok(())
+    }
+
+    fn wear(&self) -> Wear {
+        wear::read(&System::at(&self.options.energy.root), &self.dirs.data)
     }
 }

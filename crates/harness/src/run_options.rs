@@ -9,7 +9,7 @@ use embermark_model::plan::Plan;
 use crate::device::Device;
 use crate::energy::EnergyOptions;
 use crate::worker_command::WorkerCommand;
-use crate::{Catalog, HarnessError, Interrupt};
+use crate::{Catalog, Interrupt, Result};
 
 /// How a run is executed. What it measures is in its plan.
 #[derive(Clone, Default)]
@@ -49,13 +49,13 @@ impl RunOptions {
     ///
     /// # Errors
     /// If the system does not report where this program is.
-    pub fn new(out: impl Into<PathBuf>) -> Result<Self, HarnessError> {
+    pub fn new(out: impl Into<PathBuf>) -> Result<Self> {
         Ok(Self { out: out.into(), worker: WorkerCommand::this_program()?, ..Self::default() })
     }
 
     /// Adds a plan's engines in libraries, the workloads that its files describe, and the engines
     /// of the libraries that its configurations name.
-    pub(crate) fn for_plan(&self, plan: &Plan) -> Result<Self, HarnessError> {
+    pub(crate) fn for_plan(&self, plan: &Plan) -> Result<Self> {
         let catalog = self.catalog.with_engine_libraries(plan, &self.worker)?.with_files(plan)?;
         let catalog = catalog.with_libraries(&plan.configurations, &self.worker)?;
         Ok(Self { catalog, ..self.clone() })

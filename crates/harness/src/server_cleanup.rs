@@ -1,15 +1,14 @@
 //! A process that outlives a killed run and removes the shared memory that its servers left.
 
 use std::io::{self, Write};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use embermark_engines::registry;
 
-use crate::request::Request;
+use crate::protocol::Request;
 use crate::worker_command::WorkerCommand;
 
 /// Time in which a server ends after its owner was killed.
@@ -39,10 +38,7 @@ pub(crate) fn remove_after_exit(site: &Path) {
 
 /// A worker that waits for the end of its input and then cleans up. The input ends when this
 /// process ends, for whatever reason.
-pub(crate) struct CleanupProcess {
-    process: Child,
-    _input: Option<ChildStdin>,
-}
+pub(crate) struct CleanupProcess(Child);
 
 impl CleanupProcess {
     /// Starts a cleanup process for the databases below a directory.
@@ -50,25 +46,19 @@ impl CleanupProcess {
     /// # Errors
     /// If the program cannot be started or does not read its request.
     pub fn start(worker: &WorkerCommand, databases: &Path) -> io::Result<Self> {
-        let mut process = Command::new(&worker.program)
-            .args(&worker.args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            // Ctrl-C in a terminal then reaches only the parent.
-            .process_group(0)
-            .spawn()?;
-        let mut input = process.stdin.take();
-        let request = serde_json::to_vec(&Request::Abandoned { site: databases.to_owned() })?;
-        let sent = input.as_mut().map_or(Ok(()), |input| input.write_all(&request));
-        let this = Self { process, _input: input };
-        sent.map(|()| this)
+        let request = Request::Abandoned { site: databases.to_owned() }.to_json()?;
+        let mut command = worker.command();
+        let mut this = Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?);
+        // It stays open until this process ends.
+        let input = this.0.stdin.as_mut();
+        input.map_or(Ok(()), |input| input.write_all(&request))?;
+        Ok(this)
     }
 }
 
 impl Drop for CleanupProcess {
     /// Ends the process without cleaning up, because a run that ends normally leaves nothing.
     fn drop(&mut self) {
-        let _ = self.process.kill().and_then(|()| self.process.wait());
+        let _ = self.0.kill().and_then(|()| self.0.wait());
     }
 }

@@ -6,13 +6,14 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use embermark_engines::Kind;
-use embermark_model::CellId;
 use embermark_model::plan::{Plan, Rate};
 use embermark_model::result::Trial;
+use embermark_model::{CellId, StorageName};
 use embermark_workloads::CONFIRMATIONS;
 
 use crate::cells::PlannedCell;
 use crate::confinement::Confinement;
+use crate::database_size::disk_bytes;
 use crate::energy::Sampler;
 use crate::imitation::{self, Imitation};
 use crate::outdir::OutDir;
@@ -25,9 +26,7 @@ use crate::stage::Stages;
 use crate::throttle::ThrottleMonitor;
 use crate::trial::{Outcome, Supervisor};
 use crate::trial_disk::{Disk, Removed, TrialDisks};
-use crate::{HarnessError, cells, engine_library, flash, journal, manifest, redaction};
-
-mod disk;
+use crate::{HarnessError, Result, cells, engine_library, flash, journal, manifest, redaction};
 
 /// An active run.
 pub(crate) struct Run<'a> {
@@ -100,7 +99,7 @@ impl<'a> Run<'a> {
 }
 
 impl Run<'_> {
-    pub(crate) fn stop_if_interrupted(&self) -> Result<(), HarnessError> {
+    pub(crate) fn stop_if_interrupted(&self) -> Result<()> {
         match self.options.interrupt.is_set() {
             true => Err(HarnessError::Interrupted { result: None }),
             false => Ok(()),
@@ -113,14 +112,14 @@ impl Run<'_> {
     }
 
     /// Shows a warning and journals it.
-    pub(crate) fn warn(&mut self, warning: String) -> Result<(), HarnessError> {
+    pub(crate) fn warn(&mut self, warning: String) -> Result<()> {
         self.progress.note(&warning);
         self.journal.warn(warning)
     }
 
     /// Removes what a killed worker left on the engine's server, if that is given by URL. If this
     /// fails, shows a note, and the run continues.
-    pub(crate) fn remove_left(&mut self, engine: &str) -> Result<(), HarnessError> {
+    pub(crate) fn remove_left(&mut self, engine: &str) -> Result<()> {
         let (Some(url), name) = (self.plan.urls.get(engine), &self.guest) else { return Ok(()) };
         let left = self.options.catalog.engine(engine)?.remove_left(url.reveal(), name);
         if let Err(error) = left {
@@ -131,8 +130,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Runs one trial in a new process and a new folder, and removes the folder. `None` if it was
-    /// interrupted.
+    /// Runs one trial in a new process and a new folder, and removes the folder.
     pub(crate) fn trial(
         &mut self,
         cell: &CellId,
@@ -140,10 +138,8 @@ impl Run<'_> {
         rows: &Path,
         name: &str,
         purpose: Purpose<'_>,
-    ) -> Result<Option<Trial>, HarnessError> {
-        if self.options.interrupt.is_set() {
-            return Ok(None);
-        }
+    ) -> Result<Trial> {
+        self.stop_if_interrupted()?;
         if !self.dirs.exists() {
             let gone = io::Error::from(io::ErrorKind::NotFound);
             return Err(HarnessError::file(
@@ -163,8 +159,9 @@ impl Run<'_> {
         };
         let lasting_ms = (window_ms + warm_up_ms).saturating_mul(windows);
         let group = cell.memory_limit.map(|limit| {
-            let refused = |why| HarnessError::MemoryLimit { limit, why };
-            self.confinement.trial(limit).map_err(refused)
+            self.confinement.trial(limit).map_err(|why| {
+                HarnessError::Failed(format!("a memory limit of {limit} cannot be set: {why}"))
+            })
         });
         let group = group.transpose()?;
         let folder = self.dirs.site(name)?;
@@ -212,7 +209,6 @@ impl Run<'_> {
             plan: purpose.adapt_plan(self.plan),
             window_ms,
             warm_up_ms,
-            parent: std::process::id(),
             explain: match purpose {
                 Purpose::Explaining(explain) => explain,
                 _ => Explain::Nothing,
@@ -235,7 +231,9 @@ impl Run<'_> {
             self.remove_left(&cell.engine)?;
         }
         let (mut trial, on_disk) = match ended {
-            Ok(Outcome { trial, on_disk, .. }) => (Ok(trial), on_disk),
+            Ok(Outcome { trial, on_disk, .. }) => {
+                (trial.ok_or(HarnessError::Interrupted { result: None }), on_disk)
+            }
             Err(error) => (Err(error), Vec::new()),
         };
         let device_io = disk.as_ref().filter(|_| looks).map(Disk::used);
@@ -249,14 +247,14 @@ impl Run<'_> {
         self.dirs.remove_site(&folder)?;
         if let Some(url) = self.plan.urls.get(&cell.engine) {
             let secrets = url.secrets();
-            if let Ok(Some(trial)) = &mut trial {
+            if let Ok(trial) = &mut trial {
                 redaction::redact(trial, &secrets, self.plan.engine_of(&cell.engine));
             }
             redaction::redact_log(&log, &secrets).map_err(|error| {
                 HarnessError::file(&log, "take the secrets of a URL out of the log", error)
             })?;
         }
-        if let Ok(Some(trial)) = &mut trial {
+        if let Ok(trial) = &mut trial {
             trial.device_io = device_io.flatten();
             trial.storage_times = kept.map(|kept| imitation::storage_times(kept, flash));
             if let Some(trace) = trace.filter(|_| looks) {
@@ -266,5 +264,42 @@ impl Run<'_> {
             trial.log = (!silent).then_some(log_name);
         }
         trial
+    }
+
+    /// Mounts the storage of a cell for one trial, next to `folder`.
+    fn imitated_disk(&self, cell: &CellId, name: StorageName, folder: &Path) -> Result<Disk> {
+        let refused = |why: &str| HarnessError::storage(name, why);
+        let storage = self.plan.storage(name);
+        let storage = storage.ok_or_else(|| refused("the plan does not describe it"))?;
+        let imitation = self.imitation.as_ref();
+        let imitation =
+            imitation.ok_or_else(|| refused("nothing imitates storages in this run"))?;
+        let bytes = imitation.bytes_of(cell, self.plan, &self.options.catalog);
+        imitation.disk(folder, bytes, storage).map_err(|why| refused(&why))
+    }
+
+    /// Makes a disk next to `folder` for a trial of a cell. `None` if that is impossible, with one
+    /// warning per run, or if only answers are checked. The database is then in the ordinary
+    /// folder.
+    fn sized_disk(&mut self, cell: &CellId, folder: &Path) -> Result<Option<Disk>> {
+        if self.options.once_per_setting {
+            return Ok(None);
+        }
+        let bytes = disk_bytes(self.plan, cell.scale);
+        if self.trial_disks.is_none() {
+            let begun = TrialDisks::begin(&self.dirs.data, bytes);
+            if let Err(why) = &begun {
+                self.warn(format!(
+                    "{} is in the ordinary folder, and not in its own file system of a fixed size, \
+                     whose writes could be counted: {why}",
+                    cell.workload
+                ))?;
+            }
+            self.trial_disks = Some(begun);
+        }
+        match &self.trial_disks {
+            Some(Ok(trial_disks)) => trial_disks.disk_of(folder, bytes).map(Some),
+            _ => Ok(None),
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! Stages the rows for the workers in files, once per workload and scale.
+//! Stages the rows for the workers in files, once per workload and scale. A separate process reads a
+//! user's files, so that reading them takes no memory here and a crash does not reach this process.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,19 +10,17 @@ use embermark_data::DataError;
 use embermark_model::Scale;
 use embermark_model::plan::{DataSource, Dataset};
 use embermark_workloads::{Workload, WorkloadError};
+use serde::{Deserialize, Serialize};
 
-use crate::Interrupt;
-use crate::error::{HarnessError, is_full};
-use crate::request::StageRequest;
+use crate::error::{HarnessError, Result, is_full};
+use crate::protocol::{Request, StageRequest};
 use crate::worker_command::WorkerCommand;
+use crate::{Catalog, Interrupt};
 
 /// Interval of checks for an interrupt while rows are prepared.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 mod free_space;
-mod process;
-
-use process::Prepared;
 
 /// Staged rows.
 #[derive(Debug, Default)]
@@ -37,7 +36,7 @@ impl Stages {
         &self,
         before: &BTreeMap<String, Dataset>,
         journal: &Path,
-    ) -> Result<(), HarnessError> {
+    ) -> Result<()> {
         let differs = |(workload, rows): &(&String, &Dataset)| {
             self.datasets.get(*workload).is_some_and(|now| now != *rows)
         };
@@ -59,7 +58,7 @@ impl Stages {
         seed: u64,
         dir: &Path,
         interrupt: &Interrupt,
-    ) -> Result<(), HarnessError> {
+    ) -> Result<()> {
         let id = workload.info().id;
         let scales = self.missing_scales(id, scales);
         let (data, dir) = (data.clone(), dir.to_owned());
@@ -74,7 +73,7 @@ impl Stages {
         staging: StageRequest,
         worker: &WorkerCommand,
         interrupt: &Interrupt,
-    ) -> Result<(), HarnessError> {
+    ) -> Result<()> {
         let scales = self.missing_scales(&staging.workload, &staging.scales);
         let workload = staging.workload.clone();
         if !scales.is_empty() {
@@ -113,7 +112,7 @@ impl Stages {
     }
 
     /// Returns the file of a workload's rows at a scale.
-    pub fn file(&self, workload: &str, scale: Scale) -> Result<&Path, HarnessError> {
+    pub fn file(&self, workload: &str, scale: Scale) -> Result<&Path> {
         let file = self.files.get(&(workload.to_owned(), scale)).map(PathBuf::as_path);
         file.ok_or_else(|| {
             HarnessError::Plan(format!("no rows of {workload} at {scale} were made"))
@@ -128,7 +127,7 @@ fn prepare(
     data: &DataSource,
     seed: u64,
     dir: &Path,
-) -> Result<Vec<Prepared>, HarnessError> {
+) -> Result<Vec<Prepared>> {
     let id = workload.info().id;
     let Some(first) = scales.first() else { return Ok(Vec::new()) };
     let source = workload.source(data, seed).map_err(|e| failed(id, *first, e))?;
@@ -149,8 +148,8 @@ fn prepare(
 /// thread then ends with this process.
 fn unless_interrupted<T: Send + 'static>(
     interrupt: &Interrupt,
-    work: impl FnOnce() -> Result<T, HarnessError> + Send + 'static,
-) -> Result<T, HarnessError> {
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
     let (done, answer) = channel();
     let started = std::thread::Builder::new().spawn(move || {
         // After an interrupt nothing receives it.
@@ -173,15 +172,83 @@ fn unless_interrupted<T: Send + 'static>(
 }
 
 fn failed(workload: &str, scale: Scale, source: WorkloadError) -> HarnessError {
+    let says = format!("{workload} at scale {scale}: {source}");
     match source {
         WorkloadError::Data(DataError::Unwritable { path, cause }) if is_full(&cause) => {
             HarnessError::DiskFull { path, doing: "writing the rows of a workload" }
         }
-        source => {
-            let (workload, source) = (workload.to_owned(), Box::new(source));
-            HarnessError::Rows { workload, scale, source }
+        WorkloadError::Data(DataError::Unwritable { .. }) => HarnessError::Failed(says),
+        _ => HarnessError::Plan(says),
+    }
+}
+
+/// Rows of a scale: their file and description.
+pub(crate) type Prepared = (Scale, PathBuf, Dataset);
+
+/// Why rows could not be prepared.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Refusal {
+    /// They are invalid.
+    Usage(String),
+    /// The disk is full.
+    Full(PathBuf),
+    /// Another failure.
+    Failed(String),
+}
+
+impl StageRequest {
+    /// Prepares the rows in this process.
+    pub fn answer(&self, catalog: &Catalog) -> Result<Vec<Prepared>, Refusal> {
+        let prepared = catalog.with_files(&self.plan).and_then(|catalog| {
+            let workload = catalog.workload(&self.workload)?;
+            prepare(workload, &self.scales, &self.plan.data, self.plan.seed, &self.dir)
+        });
+        prepared.map_err(|error| match error {
+            HarnessError::DiskFull { path, .. } => Refusal::Full(path),
+            error if error.is_usage() => Refusal::Usage(error.to_string()),
+            error => Refusal::Failed(error.to_string()),
+        })
+    }
+
+    /// Makes a worker prepare the rows. Removes incomplete rows after an interrupt, or if the
+    /// worker dies.
+    pub fn ask(self, worker: &WorkerCommand, interrupt: &Interrupt) -> Result<Vec<Prepared>> {
+        let before = entries(&self.dir);
+        let (workload, dir) = (self.workload.clone(), self.dir.clone());
+        let request = Request::Stage(Box::new(self));
+        let waits = (Duration::MAX, interrupt);
+        let answer = worker.ask::<Result<Vec<Prepared>, Refusal>>(None, &request, waits);
+        if !matches!(answer, Ok(Ok(Ok(_)))) {
+            // Incomplete rows are useless and may fill the disk.
+            entries(&dir)
+                .iter()
+                .filter(|entry| !before.contains(entry))
+                .for_each(|entry| remove(entry));
+        }
+        match answer? {
+            Ok(Ok(prepared)) => Ok(prepared),
+            Ok(Err(Refusal::Full(path))) => {
+                Err(HarnessError::DiskFull { path, doing: "writing the rows of a workload" })
+            }
+            Ok(Err(Refusal::Usage(why))) => Err(HarnessError::Plan(why)),
+            Ok(Err(Refusal::Failed(why))) => Err(HarnessError::Failed(why)),
+            Err(_) if interrupt.is_set() => Err(HarnessError::Interrupted { result: None }),
+            Err(why) => Err(HarnessError::Failed(format!(
+                "the process that prepares the rows of {workload} {why}: it may have had too little \
+                 memory"
+            ))),
         }
     }
+}
+
+fn entries(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
+}
+
+fn remove(path: &Path) {
+    let _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
 }
 
 #[cfg(test)]
@@ -202,5 +269,15 @@ mod tests {
         let ended = unless_interrupted(&interrupt, work);
         assert!(matches!(ended, Err(HarnessError::Interrupted { result: None })));
         assert_eq!(unless_interrupted(&Interrupt::default(), || Ok(7)).unwrap(), 7);
+    }
+
+    #[test]
+    fn what_the_user_must_ask_otherwise_is_usage_and_what_the_machine_refuses_is_not() {
+        let rows = |error| failed("sensors", Scale::Full, WorkloadError::Data(error));
+        let path = PathBuf::from("/data.txt");
+        assert!(rows(DataError::Missing(path.clone())).is_usage());
+        let cause = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+        assert!(!rows(DataError::Unwritable { path, cause }).is_usage());
+        assert!(!HarnessError::Interrupted { result: None }.is_usage());
     }
 }

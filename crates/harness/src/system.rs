@@ -1,6 +1,7 @@
 //! The machine's files below `/proc`, `/sys` and `/etc`, or simulated ones.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use std::{fs, io};
 
 /// Where facts are read from: this machine, or a simulated tree of its files in a test.
@@ -63,6 +64,23 @@ pub(crate) fn read(path: &Path) -> Option<String> {
 /// of a process after 15 bytes, which may be inside a character.
 pub(crate) fn read_lossy(path: impl AsRef<Path>) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
+}
+
+/// Repeats an operation every 20 ms while it fails in a way that passes, up to `timeout`.
+pub(crate) fn retry<T, E>(
+    timeout: Duration,
+    passes: impl Fn(&E) -> bool,
+    mut operation: impl FnMut() -> Result<T, E>,
+) -> Result<T, E> {
+    let began = Instant::now();
+    loop {
+        match operation() {
+            Err(error) if passes(&error) && began.elapsed() < timeout => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            done => return done,
+        }
+    }
 }
 
 #[cfg(test)]

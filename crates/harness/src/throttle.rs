@@ -12,19 +12,14 @@ pub(crate) fn now(system: &System) -> Vec<String> {
 
 /// Returns the causes that are not settings and may pass: heat, and a weak power supply.
 pub(crate) fn passing(system: &System) -> Vec<String> {
-    let mut seen = Vec::new();
-    seen.extend(system.entries("sys/class/thermal").iter().filter_map(|entry| {
-        let name = entry.file_name()?.to_str()?;
-        if name.starts_with("thermal_zone") {
-            too_hot(entry)
-        } else if name.starts_with("cooling_device") {
-            active_cooling(entry)
-        } else {
-            None
+    let thermal = system.entries("sys/class/thermal").into_iter().filter_map(|entry| {
+        match entry.file_name()?.to_str()? {
+            name if name.starts_with("thermal_zone") => too_hot(&entry),
+            name if name.starts_with("cooling_device") => active_cooling(&entry),
+            _ => None,
         }
-    }));
-    seen.extend(raspberry_pi(system));
-    seen
+    });
+    thermal.chain(raspberry_pi(system)).collect()
 }
 
 /// Returns how often the CPUs were throttled since boot. Only x86 counts it.

@@ -1,9 +1,8 @@
 //! The parent's side of a trial: starts the worker, receives its events, and ends it.
 
 use std::io::Write;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
@@ -14,20 +13,18 @@ use crate::background_cpu::CpuSnapshot;
 use crate::cgroup::Cgroup;
 use crate::disk;
 use crate::energy::Sampler;
-use crate::processes::{Family, wait};
+use crate::processes::{Family, wait_or_kill};
 use crate::progress::Progress;
-use crate::protocol::{Between, Event, Job};
-use crate::request::Request;
+use crate::protocol::{Between, Event, Job, Request};
 use crate::system::System;
 use crate::worker_command::WorkerCommand;
-use crate::{HarnessError, Interrupt, server_cleanup};
+use crate::{HarnessError, Interrupt, Result, server_cleanup};
 
 mod death;
-mod events;
 mod memory;
 mod record;
 
-use record::Record;
+use record::{Record, listen_to};
 
 /// Interval at which the parent checks for a time-out and an interrupt. Long, because on a small
 /// device each check takes time from the engine.
@@ -82,12 +79,7 @@ pub(crate) struct Outcome {
 impl Supervisor<'_> {
     /// Runs one job until its worker ends or is stopped, and then ends every process that it
     /// started. `log` receives the worker's standard error.
-    pub fn run(
-        &self,
-        job: &Job,
-        log: &Path,
-        progress: &mut dyn Progress,
-    ) -> Result<Outcome, HarnessError> {
+    pub fn run(&self, job: &Job, log: &Path, progress: &mut dyn Progress) -> Result<Outcome> {
         let began = Instant::now();
         let here = System::here();
         let before = CpuSnapshot::now(&here);
@@ -96,11 +88,7 @@ impl Supervisor<'_> {
         let (mut record, how) = self.listen(&mut child, job, log, began, progress);
         // A worker that has sent its last event may exit by itself.
         let patience = if matches!(how, ListenEnd::Ended) { EXIT_TIMEOUT } else { Duration::ZERO };
-        let exit = wait(&mut child, patience);
-        if exit.is_none() {
-            // It may have ended just now.
-            let _ = child.kill().and_then(|()| child.wait());
-        }
+        let exit = wait_or_kill(&mut child, patience);
         let stray = family.end(SERVER_STOP_TIMEOUT);
         if stray.map_err(HarnessError::system("end a trial's processes"))? {
             death::note(
@@ -138,25 +126,24 @@ impl Supervisor<'_> {
             },
         };
         let killed = self.group.is_some_and(Cgroup::was_out_of_memory);
-        let failure = match (failure, job.cell.memory_limit) {
-            (Some((_, how)), Some(limit)) if killed => {
-                Some((Status::Failed, format!("killed: out of memory within {limit}; {how}")))
+        let failure = failure.map(|(status, how)| match job.cell.memory_limit {
+            Some(limit) if killed => {
+                (Status::Failed, format!("killed: out of memory within {limit}; {how}"))
             }
-            (failure, _) => failure,
-        };
-        let failure = match failure {
-            Some((Status::Failed, how)) if job.url.is_none() && death::by_full_disk(&how, job) => {
-                Some((
-                    Status::Failed,
-                    format!(
-                        "disk full: the database did not fit on the disk of {}; free some, or name a \
-                     folder on another disk with --dir; {how}",
-                        job.site.display()
-                    ),
-                ))
+            _ => (status, how),
+        });
+        let failure = failure.map(|(status, how)| {
+            let is_full = status == Status::Failed && job.url.is_none();
+            if !(is_full && death::by_full_disk(&how, job)) {
+                return (status, how);
             }
-            failure => failure,
-        };
+            let site = job.site.display();
+            let says = format!(
+                "disk full: the database did not fit on the disk of {site}; free some, or name a \
+                 folder on another disk with --dir; {how}"
+            );
+            (status, says)
+        });
         let clean = failure.is_none();
         let mut trial = record.close(failure);
         if clean && job.url.is_none() {
@@ -170,22 +157,12 @@ impl Supervisor<'_> {
         Ok(Outcome { trial: Some(trial), orderly, on_disk })
     }
 
-    fn start(&self, job: &Job, log: &Path) -> Result<Child, HarnessError> {
+    fn start(&self, job: &Job, log: &Path) -> Result<Child> {
         let log = death::create(log).map_err(|e| HarnessError::file(log, "create the log", e))?;
-        let WorkerCommand { program, args } = self.worker;
-        let failed = |source| HarnessError::Worker { program: program.clone(), source };
         let request = Request::Trial(Box::new(job.clone()));
-        let text = serde_json::to_vec(&request).map_err(|error| failed(error.into()))?;
-        let mut child = Command::new(program)
-            .args(args)
-            .envs(self.library)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(log)
-            // Ctrl-C in a terminal then reaches only the parent, which ends the worker properly.
-            .process_group(0)
-            .spawn()
-            .map_err(failed)?;
+        let text = request.to_json().map_err(|error| self.worker.failed(error))?;
+        let started = self.worker.command().envs(self.library).stderr(log).spawn();
+        let mut child = started.map_err(|error| self.worker.failed(error))?;
         // It waits for its job, so nothing of an engine has happened yet.
         if let Some(Err(refused)) = self.limited.map(|group| group.add(child.id())) {
             let _ = child.kill().and_then(|()| child.wait());
@@ -208,7 +185,7 @@ impl Supervisor<'_> {
         progress: &mut dyn Progress,
     ) -> (Record, ListenEnd) {
         let mut record = Record::default();
-        let Some(events) = child.stdout.take().map(events::listen_to) else {
+        let Some(events) = child.stdout.take().map(listen_to) else {
             return (record, ListenEnd::Ended);
         };
         let mut ended: Option<Instant> = None;

@@ -17,7 +17,7 @@ use nix::sys::stat::{major, minor};
 use nix::unistd::{geteuid, syncfs};
 
 use crate::system::{self, System};
-use crate::{HarnessError, clock, disk};
+use crate::{HarnessError, Result, clock, disk};
 
 /// Smallest size of an image in bytes. An image is sparse: only what is written takes space.
 const MIN_IMAGE_BYTES: u64 = 1 << 30;
@@ -66,13 +66,13 @@ impl TrialDisks {
 
     /// Creates a disk for a trial, with its image and mount point next to `site`. Its requests are
     /// `recorded`, or only counted.
-    pub fn disk(&self, site: &Path, recorded: bool) -> Result<Disk, HarnessError> {
+    pub fn disk(&self, site: &Path, recorded: bool) -> Result<Disk> {
         let device = if recorded { Device::Recorded } else { Device::Plain };
         Disk::create(site, self.bytes, device).map_err(HarnessError::TrialDisk)
     }
 
     /// Creates a plain disk of `bytes` bytes.
-    pub fn disk_of(&self, site: &Path, bytes: u64) -> Result<Disk, HarnessError> {
+    pub fn disk_of(&self, site: &Path, bytes: u64) -> Result<Disk> {
         Disk::create(site, bytes, Device::Plain).map_err(HarnessError::TrialDisk)
     }
 }
@@ -125,18 +125,16 @@ enum Mounted {
 
 impl Mounted {
     fn new(image: &Path, at: &Path, device: Device<'_>) -> Result<Self, String> {
-        let says = |error: blockdev::DeviceError| error.to_string();
         let ext4 = FileSystem::Ext4;
-        match device {
-            Device::Plain => blockdev::Disk::mount(image, at, ext4).map(Self::Plain).map_err(says),
-            Device::Recorded => {
-                TracedDevice::mount(at, image, ext4).map(Self::Recorded).map_err(says)
+        let mounted = match device {
+            Device::Plain => blockdev::Disk::mount(image, at, ext4).map(Self::Plain),
+            Device::Recorded => TracedDevice::mount(at, image, ext4).map(Self::Recorded),
+            Device::Imitated(imitator, storage) => {
+                let mounted = imitator.mount(storage, at, image, ext4);
+                return mounted.map(Self::Imitated).map_err(|error| error.to_string());
             }
-            Device::Imitated(imitator, storage) => imitator
-                .mount(storage, at, image, ext4)
-                .map(Self::Imitated)
-                .map_err(|error| error.to_string()),
-        }
+        };
+        mounted.map_err(|error| error.to_string())
     }
 
     fn at(&self) -> &Path {
@@ -149,20 +147,15 @@ impl Mounted {
 
     fn unmount(self) -> Result<Removed, String> {
         let removed = match self {
-            Self::Plain(disk) => disk.unmount().map(|()| Removed::default()),
-            Self::Recorded(device) => {
-                device.unmount().map(|trace| Removed { trace: Some(trace), ..Removed::default() })
-            }
+            Self::Plain(disk) => disk.unmount().map(|()| (None, None, None)),
+            Self::Recorded(device) => device.unmount().map(|trace| (Some(trace), None, None)),
             Self::Imitated(device) => {
                 let flash = device.flash();
-                device.unmount().map(|(trace, kept)| Removed {
-                    trace: Some(trace),
-                    kept: Some(kept),
-                    flash,
-                })
+                device.unmount().map(|(trace, kept)| (Some(trace), Some(kept), flash))
             }
         };
-        removed.map_err(|error| error.to_string())
+        let (trace, kept, flash) = removed.map_err(|error| error.to_string())?;
+        Ok(Removed { trace, kept, flash })
     }
 }
 
@@ -180,7 +173,11 @@ impl Disk {
         // engine's.
         let mut mkfs = Command::new("mkfs.ext4");
         mkfs.args(["-q", "-F", "-N", "16384", "-E", "lazy_itable_init=0,lazy_journal_init=0"]);
-        call(mkfs.arg(&this.image), "apt install e2fsprogs")?;
+        let made = mkfs.arg(&this.image).stdin(Stdio::null()).stdout(Stdio::null()).output();
+        let made = made.map_err(|error| format!("mkfs.ext4: {error}; apt install e2fsprogs"))?;
+        if !made.status.success() {
+            return Err(format!("mkfs.ext4: {}", String::from_utf8_lossy(&made.stderr).trim()));
+        }
         this.mounted = Some(Mounted::new(&this.image, &this.at, device)?);
         let site = this.site();
         fs::create_dir(&site).map_err(|e| failed(&site, e))?;
@@ -228,22 +225,6 @@ impl Drop for Disk {
     }
 }
 
-/// The counters of the device under a file system, read without a sync.
-pub(crate) struct Counters(PathBuf);
-
-impl Counters {
-    /// Finds the counters of the device under `at`. `None` if it has none.
-    pub fn find(at: &Path) -> Option<Self> {
-        let this = Self(counters_of(at)?);
-        this.written_bytes().is_some().then_some(this)
-    }
-
-    /// Returns the bytes written to the device so far.
-    pub fn written_bytes(&self) -> Option<u64> {
-        Some(counted(&system::read(&self.0)?)?.written_bytes)
-    }
-}
-
 /// The counters of the device under a file system at one time.
 #[derive(Clone, Debug)]
 pub(crate) struct DeviceSnapshot {
@@ -286,7 +267,7 @@ impl DeviceSnapshot {
 }
 
 /// Returns the file in `/sys` with the counters of the device under `at`.
-fn counters_of(at: &Path) -> Option<PathBuf> {
+pub(crate) fn counters_of(at: &Path) -> Option<PathBuf> {
     let dev = at.metadata().ok()?.dev();
     let counters = format!("sys/dev/block/{}:{}/stat", major(dev), minor(dev));
     Some(System::here().path(counters))
@@ -294,6 +275,11 @@ fn counters_of(at: &Path) -> Option<PathBuf> {
 
 fn synced(at: &Path, counters: &Path) -> Option<DeviceIo> {
     syncfs(File::open(at).ok()?).ok()?;
+    read_counters(counters)
+}
+
+/// Reads the counters in such a file without a sync.
+pub(crate) fn read_counters(counters: &Path) -> Option<DeviceIo> {
     counted(&system::read(counters)?)
 }
 
@@ -308,20 +294,6 @@ fn counted(stat: &str) -> Option<DeviceIo> {
         written_bytes: field(7)?.checked_mul(SECTOR)?,
         flushes: field(16)?,
     })
-}
-
-/// Runs a program to its end.
-///
-/// # Errors
-/// If the program fails, or is not installed. The error gives its error output or the remedy.
-fn call(command: &mut Command, remedy: &str) -> Result<(), String> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
-    let output = output.map_err(|error| format!("{name}: {error}; {remedy}"))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(format!("{name}: {}", String::from_utf8_lossy(&output.stderr).trim())),
-    }
 }
 
 #[cfg(test)]

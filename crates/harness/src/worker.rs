@@ -1,6 +1,5 @@
 //! The worker process: answers one request of its parent.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::process::ExitCode;
 
@@ -10,8 +9,7 @@ use embermark_model::Status;
 
 use crate::child::{die_with, exit, private_stdout};
 use crate::explaining::run_traced;
-use crate::protocol::{Event, Explain, send};
-use crate::request::Request;
+use crate::protocol::{Event, Explain, Request, send};
 use crate::{Catalog, server_cleanup};
 
 mod trial;
@@ -31,51 +29,35 @@ pub fn serve(catalog: &Catalog) -> ExitCode {
 
 fn handle_request(catalog: &Catalog) -> io::Result<()> {
     // Before anything else, so that no output of an engine is mistaken for an event.
-    let mut events = Events(private_stdout()?);
+    let mut out = private_stdout()?;
     let mut request = Vec::new();
     io::stdin().read_to_end(&mut request)?;
-    let job = match serde_json::from_slice(&request)? {
-        Request::Trial(job) => *job,
+    let (parent, request): (u32, Request) = serde_json::from_slice(&request)?;
+    if !matches!(request, Request::Abandoned { .. }) {
+        die_with(parent)?;
+    }
+    match request {
+        Request::Trial(job) if job.explain == Explain::Calls => run_traced(*job, &mut out),
+        Request::Trial(job) => match trial::run(&job, catalog, &mut out) {
+            Ok(()) => send(&mut out, &Event::Finished),
+            Err(Stop::Parent(error)) => Err(error),
+            Err(Stop::Failed(status, reason)) => send(&mut out, &Event::Failed { status, reason }),
+        },
         Request::Facts(question) => {
-            die_with(question.parent)?;
-            return send(&mut events.0, &question.answer(catalog).map_err(io::Error::other)?);
+            send(&mut out, &question.answer(catalog).map_err(io::Error::other)?)
         }
-        Request::Idle(idling) => {
-            die_with(idling.parent)?;
-            return send(&mut events.0, &idling.answer(catalog));
-        }
-        Request::Stage(staging) => {
-            die_with(staging.parent)?;
-            return send(&mut events.0, &staging.answer(catalog));
-        }
-        Request::Library { parent, path } => {
-            die_with(parent)?;
+        Request::Idle(idling) => send(&mut out, &idling.answer(catalog)),
+        Request::Stage(staging) => send(&mut out, &staging.answer(catalog)),
+        Request::Library { path } => {
             // It needs no network for its description, so it gets none if the kernel allows a
             // namespace.
             let _ = embermark_network::enter();
-            return send(&mut events.0, &Described::load(&path));
+            send(&mut out, &Described::load(&path))
         }
         Request::Abandoned { site } => {
             server_cleanup::remove_after_exit(&site);
-            return Ok(());
+            Ok(())
         }
-    };
-    die_with(job.parent)?;
-    if job.explain == Explain::Calls {
-        return run_traced(job, &mut events.0);
-    }
-    match trial::run(&job, catalog, &mut events) {
-        Ok(()) => events.send(&Event::Finished),
-        Err(Stop::Parent(error)) => Err(error),
-        Err(Stop::Failed(status, reason)) => events.send(&Event::Failed { status, reason }),
-    }
-}
-
-struct Events(File);
-
-impl Events {
-    fn send(&mut self, event: &Event) -> io::Result<()> {
-        send(&mut self.0, event)
     }
 }
 

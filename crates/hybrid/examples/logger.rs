@@ -19,7 +19,7 @@ use embermark_contract::kv::Table;
 use embermark_contract::sql::Param;
 use embermark_contract::{Result, Store};
 use embermark_hybrid::{Archive, Hybrid};
-use readings::{Memory, key, open};
+use readings::{Memory, key, open, timed};
 
 /// A cache for DuckDB, and no limit.
 const MEMORY: Memory = Memory { cache: 64 << 20, limit: None };
@@ -71,12 +71,6 @@ fn ask(hybrid: &mut Hybrid) -> Result<(i64, f64)> {
         Ok(())
     })?;
     Ok((readings, highest))
-}
-
-/// Runs a call and returns its result and its milliseconds.
-fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
-    let began = Instant::now();
-    work().map(|done| (done, began.elapsed().as_secs_f64() * 1000.0))
 }
 
 fn main() -> std::result::Result<(), Box<dyn Error>> {

@@ -15,13 +15,12 @@ use std::error::Error;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::time::Instant;
 
 use embermark_contract::kv::Table;
 use embermark_contract::sql::Param;
 use embermark_contract::{Result, Store};
 use embermark_hybrid::{Archive, Hybrid};
-use readings::{Memory, key, open};
+use readings::{Memory, key, open, timed};
 
 const SENSORS: u64 = 54;
 
@@ -91,34 +90,32 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let days: i64 = arguments.get(2).map_or(Ok(60), |text| text.parse())?;
     let a_day = total / days.max(1) as u64;
     let (mut hybrid, table) = open(folder, MEMORY, None)?;
-    let (mut writing, mut archiving, mut expiring, mut asking) = (0.0, 0.0, 0.0, 0.0);
+    let mut totals = [0.0; 4];
     for day in 0..days {
-        let began = Instant::now();
-        write(&mut hybrid, table, day, a_day)?;
-        writing += began.elapsed().as_secs_f64();
-        let began = Instant::now();
         let what = Archive::moving("ts", (day + 1 - WEEK) * DAY);
-        let archived = hybrid.archive(table, &what)?.rows;
-        archiving += began.elapsed().as_secs_f64();
-        let began = Instant::now();
-        let expired = hybrid.expire(table, (day + 1 - MONTH) * DAY)?.rows;
-        expiring += began.elapsed().as_secs_f64();
-        let began = Instant::now();
-        let (count, of_days) = ask(&mut hybrid, (day + 1 - MONTH) * DAY)?;
-        asking += began.elapsed().as_secs_f64();
+        let oldest = (day + 1 - MONTH) * DAY;
+        let ((), writing) = timed(|| write(&mut hybrid, table, day, a_day))?;
+        let (archived, archiving) = timed(|| hybrid.archive(table, &what))?;
+        let (expired, expiring) = timed(|| hybrid.expire(table, oldest))?;
+        let ((count, of_days), asking) = timed(|| ask(&mut hybrid, oldest))?;
+        let times = [writing, archiving, expiring, asking];
+        totals.iter_mut().zip(times).for_each(|(total, time)| *total += time);
         let kept = (day + 1).min(MONTH);
         if (count, of_days) != (kept * a_day as i64, kept) {
             return Err(format!("day {day}: found {count} readings of {of_days} days").into());
         }
         if (day + 1) % 10 == 0 {
             println!(
-                "day {:>3}: {archived} archived, {expired} expired, {count} left; {} MB on disk, peak {}",
+                "day {:>3}: {} archived, {} expired, {count} left; {} MB on disk, peak {}",
                 day + 1,
+                archived.rows,
+                expired.rows,
                 size(folder) / 1_000_000,
                 peak()
             );
         }
     }
+    let [writing, archiving, expiring, asking] = totals.map(|milliseconds| milliseconds / 1000.0);
     println!(
         "{} readings: {writing:.1} s writing, {archiving:.1} s archiving, {expiring:.1} s expiring, {:.0} ms per query",
         a_day * days as u64,

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use embermark_contract::kv::Table;
 use embermark_contract::{Result, Store};
 use embermark_hybrid::Hybrid;
-use readings::{Memory, key, open};
+use readings::{Memory, key, open, timed};
 
 /// A cache for DuckDB, and no limit.
 const MEMORY: Memory = Memory { cache: 64 << 20, limit: None };
@@ -50,13 +50,9 @@ fn run(
             }
             std::thread::sleep(Duration::from_micros(500));
         }
-        let asked = Instant::now();
-        hybrid.refresh()?;
-        waits.push(asked.elapsed().as_secs_f64() * 1000.0);
-        let asked = Instant::now();
+        waits.push(timed(|| hybrid.refresh())?.1);
         let question = "SELECT sensor, COUNT(*), AVG(value) FROM readings GROUP BY sensor";
-        hybrid.query(question, &[], &mut |_| Ok(()))?;
-        answers.push(asked.elapsed().as_secs_f64() * 1000.0);
+        answers.push(timed(|| hybrid.query(question, &[], &mut |_| Ok(())))?.1);
     }
     let cpu = (cpu() - cpu_before) / began.elapsed().as_secs_f64();
     Ok((waits, answers, cpu))

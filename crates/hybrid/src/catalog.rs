@@ -44,7 +44,7 @@ pub(crate) struct Stamp {
 
 impl Stamp {
     /// Makes a new stamp.
-    pub(crate) fn new(next: u64) -> Self {
+    pub fn new(next: u64) -> Self {
         Self { random: RandomState::new().hash_one(next), next }
     }
 }
@@ -58,7 +58,7 @@ fn named(name: &str) -> Vec<u8> {
 
 impl Catalog {
     /// Opens the hybrid's own tables.
-    pub(crate) fn open(front: &mut dyn KvStore) -> Result<Self> {
+    pub fn open(front: &mut dyn KvStore) -> Result<Self> {
         let names = front.table(&TableDef::named("hybrid"))?;
         let records = TableDef { key_length: Some(8), ..TableDef::named("hybridlog") };
         let records = front.table(&records)?;
@@ -66,7 +66,7 @@ impl Catalog {
     }
 
     /// Returns the entry of the table with that name, and adds it if it is new.
-    pub(crate) fn entry(&self, front: &mut dyn KvStore, name: &str) -> Result<Entry> {
+    pub fn entry(&self, front: &mut dyn KvStore, name: &str) -> Result<Entry> {
         let key = named(name);
         let known = front.within(Scope::Snapshot, |s| s.get(self.names, &key).map(entry_of))?;
         if let Some(known) = known {
@@ -88,17 +88,12 @@ impl Catalog {
     }
 
     /// Stores the entry of a table.
-    pub(crate) fn set_entry(
-        &self,
-        batch: &mut dyn Operations,
-        name: &str,
-        entry: Entry,
-    ) -> Result<()> {
+    pub fn set_entry(&self, batch: &mut dyn Operations, name: &str, entry: Entry) -> Result<()> {
         batch.put(self.names, &named(name), &[entry.id, u8::from(entry.mirrored)])
     }
 
     /// Returns the stamp, if the mirror was closed properly.
-    pub(crate) fn stamp(&self, front: &mut dyn KvStore) -> Result<Option<Stamp>> {
+    pub fn stamp(&self, front: &mut dyn KvStore) -> Result<Option<Stamp>> {
         front.within(Scope::Snapshot, |snapshot| {
             let stamp = snapshot.get(self.names, STAMP)?;
             Ok(stamp.and_then(|bytes| {
@@ -110,30 +105,23 @@ impl Catalog {
     }
 
     /// Stores the stamp of a mirror that was closed properly.
-    pub(crate) fn put_stamp(&self, front: &mut dyn KvStore, stamp: Stamp) -> Result<()> {
+    pub fn put_stamp(&self, front: &mut dyn KvStore, stamp: Stamp) -> Result<()> {
         let bytes = [stamp.random.to_be_bytes(), stamp.next.to_be_bytes()].concat();
         front.within(Scope::Batch, |batch| batch.put(self.names, STAMP, &bytes))
     }
 
     /// Deletes the stamp, because the mirror is open or was discarded.
-    pub(crate) fn take_stamp(&self, front: &mut dyn KvStore) -> Result<()> {
+    pub fn take_stamp(&self, front: &mut dyn KvStore) -> Result<()> {
         front.within(Scope::Batch, |batch| batch.delete(self.names, STAMP)).map(drop)
     }
 
     /// Returns the numbers of the oldest and the newest change record. `None` if there are none.
-    pub(crate) fn record_range(&self, front: &mut dyn KvStore) -> Result<Option<(u64, u64)>> {
-        let end = |snapshot: &mut dyn Operations, range| {
-            let mut found = None;
-            snapshot.scan(self.records, range, &mut |key, _| {
-                found = Some(change_log::number(key));
-                ControlFlow::Break(())
-            })?;
-            Ok(found)
-        };
+    pub fn record_range(&self, front: &mut dyn KvStore) -> Result<Option<(u64, u64)>> {
         front.within(Scope::Snapshot, |snapshot| {
-            let oldest: Option<u64> = end(snapshot, Range::default())?;
-            let newest: Option<u64> = end(snapshot, Range::default().backward())?;
-            Ok(oldest.zip(newest))
+            let oldest = snapshot.first_key(self.records, Range::default())?;
+            let newest = snapshot.first_key(self.records, Range::default().backward())?;
+            let ends = oldest.zip(newest);
+            Ok(ends.map(|ends| (change_log::number(&ends.0), change_log::number(&ends.1))))
         })
     }
 }

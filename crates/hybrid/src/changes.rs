@@ -21,11 +21,7 @@ pub(crate) struct Changes {
 
 impl Changes {
     /// Reads the changes after a record.
-    pub(crate) fn after(
-        snapshot: &mut dyn Operations,
-        records: Table,
-        applied: u64,
-    ) -> Result<Self> {
+    pub fn after(snapshot: &mut dyn Operations, records: Table, applied: u64) -> Result<Self> {
         let mut found = Self { last_record: applied, ..Self::default() };
         let from = change_log::key(applied + 1);
         snapshot.scan(records, Range::between(&from, None), &mut |key, record| {
@@ -57,12 +53,12 @@ impl Changes {
         }
     }
 
-    pub(crate) fn key(&self, &(_, start, length): &(u8, u32, u16)) -> &[u8] {
+    pub fn key(&self, &(_, start, length): &(u8, u32, u16)) -> &[u8] {
         &self.bytes[start as usize..start as usize + usize::from(length)]
     }
 
     /// Returns the changed keys of a table, in order.
-    pub(crate) fn keys_of_table(&self, table: u8) -> &[(u8, u32, u16)] {
+    pub fn keys_of_table(&self, table: u8) -> &[(u8, u32, u16)] {
         let start = self.keys.partition_point(|(of, _, _)| *of < table);
         let end = self.keys.partition_point(|(of, _, _)| *of <= table);
         &self.keys[start..end]

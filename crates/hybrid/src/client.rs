@@ -10,8 +10,10 @@ use embermark_contract::{Result, Scope};
 
 use crate::catalog::{Catalog, Entry, TABLES};
 use crate::mirror::Connection;
+use crate::mirror_thread::MirrorThread;
 use crate::recording::{ChangeRecorder, SingleOperations, TableNumbers};
 use crate::shared::Shared;
+use crate::{Options, cold};
 
 mod mirroring;
 
@@ -39,22 +41,49 @@ pub struct Hybrid {
 }
 
 /// Ends the mirror's thread when the client that started it is dropped.
-pub(crate) struct MirrorThreadGuard(pub Arc<Shared>);
+pub(crate) struct MirrorThreadGuard(Arc<Shared>);
 
 impl Drop for MirrorThreadGuard {
     fn drop(&mut self) {
-        self.0.mirror_handle.end();
+        self.0.mirror_thread.end();
     }
 }
 
 impl Hybrid {
+    /// Makes a hybrid of an open front. The mirror is opened when it is first needed.
+    ///
+    /// # Errors
+    /// The front's error.
+    pub fn open(mut front: Box<dyn KvStore>, options: Options) -> Result<Self> {
+        let catalog = Catalog::open(&mut *front)?;
+        let shared = Arc::new(Shared::new(options, MirrorThread::start()?));
+        let archived = catalog.cold.archived_tables(&mut *front)?;
+        cold::check_files(&shared, &archived)?;
+        for (id, of_table) in archived {
+            shared.cold.update(id, |known| *known = of_table);
+        }
+        let stamp = catalog.stamp(&mut *front)?;
+        let ends = catalog.record_range(&mut *front)?;
+        let next = stamp.map_or(1, |stamp| stamp.next);
+        let next = ends.map_or(next, |(_, newest)| next.max(newest + 1));
+        shared.next.store(next, Ordering::Release);
+        shared.oldest.store(ends.map_or(next, |(oldest, _)| oldest), Ordering::Release);
+        shared.committed.store(next - 1, Ordering::Release);
+        // A mirror that was closed properly would miss changes that are not recorded.
+        shared.recording.store(stamp.is_some(), Ordering::Release);
+        let thread_guard = MirrorThreadGuard(Arc::clone(&shared));
+        let mut hybrid = Self::new(front, catalog, shared);
+        hybrid.thread_guard = Some(thread_guard);
+        hybrid.refresh_in_background(true).map(|()| hybrid)
+    }
+
     /// Makes a further client, over a further client of the front.
     pub(crate) fn new_client(mut front: Box<dyn KvStore>, shared: Arc<Shared>) -> Result<Self> {
         let catalog = Catalog::open(&mut *front)?;
         Ok(Self::new(front, catalog, shared))
     }
 
-    pub(crate) fn new(front: Box<dyn KvStore>, catalog: Catalog, shared: Arc<Shared>) -> Self {
+    fn new(front: Box<dyn KvStore>, catalog: Catalog, shared: Arc<Shared>) -> Self {
         Self {
             front,
             _client: Arc::clone(&shared.clients),
@@ -70,13 +99,13 @@ impl Hybrid {
         }
     }
 
-    /// Starts the background refresh of the mirror, if the options ask for it.
-    pub(crate) fn start_background_refresh(&mut self) -> Result<()> {
-        if self.thread_guard.is_some() && self.shared.options.refresh_every.is_some() {
-            let opener = self.front.open_client()?;
-            self.shared.mirror_handle.set_front(Some(opener))?;
+    /// Starts or stops the background refresh of the mirror, if the options ask for it.
+    fn refresh_in_background(&mut self, starts: bool) -> Result<()> {
+        if self.thread_guard.is_none() || self.shared.options.refresh_every.is_none() {
+            return Ok(());
         }
-        Ok(())
+        let opener = if starts { Some(self.front.open_client()?) } else { None };
+        self.shared.mirror_thread.set_front(&self.shared, opener)
     }
 
     /// Runs work that needs exclusive access, with the background refresh paused.
@@ -84,13 +113,9 @@ impl Hybrid {
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
-        let in_background =
-            self.thread_guard.is_some() && self.shared.options.refresh_every.is_some();
-        if in_background {
-            self.shared.mirror_handle.set_front(None)?;
-        }
+        self.refresh_in_background(false)?;
         let done = work(self);
-        let again = if in_background { self.start_background_refresh() } else { Ok(()) };
+        let again = self.refresh_in_background(true);
         done.and_then(|done| again.map(|()| done))
     }
 
@@ -98,7 +123,7 @@ impl Hybrid {
     fn after_table_change(&mut self, table: Table) -> Result<()> {
         let Self { front, shared, recorder, numbers, .. } = self;
         match numbers.get(table).filter(|id| shared.is_recorded(*id)) {
-            Some(id) => recorder.record_table_change(&mut **front, shared, Some(id)).map(drop),
+            Some(id) => recorder.record_table_change(&mut **front, shared, id).map(drop),
             None => Ok(()),
         }
     }
@@ -143,7 +168,8 @@ impl KvStore for Hybrid {
             let cleared = hybrid.clear_cold(table)?;
             hybrid.front.clear(table)?;
             hybrid.after_table_change(table)?;
-            hybrid.remove(cleared)
+            let chunks = cleared.as_deref().map(|archived| archived.chunks());
+            hybrid.remove_files(chunks.unwrap_or_default())
         })
     }
 

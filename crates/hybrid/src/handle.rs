@@ -6,9 +6,8 @@ use std::sync::Arc;
 use embermark_contract::kv::mirror::{Decode, Mirror};
 use embermark_contract::kv::{KvStore, Operations, Range, Table, Visit};
 use embermark_contract::sql::{self, Param};
-use embermark_contract::{EngineError, Result, Scope};
+use embermark_contract::{Result, Scope};
 
-use crate::NAME;
 use crate::client::Hybrid;
 use crate::cold;
 use crate::mirror::Connection;
@@ -87,7 +86,8 @@ impl Hybrid {
     ) -> Result<()> {
         for is_last in [false, true] {
             let (mut visited, mut stopped) = (false, false);
-            let connection = self.refreshed_connection()?;
+            self.sql()?;
+            let connection = Connection::of(&mut self.connection, "ask its mirror")?;
             let asked = connection.statement(sql).and_then(|statement| {
                 connection.sql.query(statement, params, &mut |row| {
                     visited = true;
@@ -108,18 +108,11 @@ impl Hybrid {
     /// # Errors
     /// If the file cannot be written, or the mirror's or the front's error.
     pub fn export(&mut self, sql: &str, file: &Path) -> Result<u64> {
-        let write = |hybrid: &mut Self, part: &Path| {
+        cold::write_atomically(file, |part| {
             let part = cold::literal(&part.to_string_lossy());
             let copy = format!("COPY ({sql}) TO {part} (FORMAT parquet)");
-            for is_last in [false, true] {
-                let Err(error) = hybrid.refreshed_connection()?.sql.batch(&copy) else { break };
-                if !hybrid.failed(&error)? || is_last {
-                    return Err(error);
-                }
-            }
-            Ok(())
-        };
-        cold::write_atomically(file, |part| write(self, part))?;
+            self.as_store().ask_rows(&mut (), &mut |mirror, _, _| mirror.batch(&copy))
+        })?;
         let (mut rows, path) = (0, file.to_string_lossy());
         let count = "SELECT num_rows FROM parquet_file_metadata(?)";
         self.query(count, &[Param::Text(&path)], &mut |row| {
@@ -127,13 +120,5 @@ impl Hybrid {
             Ok(())
         })?;
         Ok(rows.unsigned_abs())
-    }
-
-    /// Brings the mirror up to date and returns the connection to it.
-    fn refreshed_connection(&mut self) -> Result<&mut Connection> {
-        self.sql()?;
-        self.connection
-            .as_mut()
-            .ok_or_else(|| EngineError::failed(NAME, "ask its mirror", "it is not connected"))
     }
 }

@@ -26,15 +26,12 @@ mod cold;
 mod handle;
 mod lifecycle;
 mod mirror;
-mod mirror_handle;
 mod mirror_thread;
-mod open;
 mod recording;
 mod refresh;
 mod router;
 mod rows;
 mod shared;
-mod state;
 mod transfer;
 
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use embermark_contract::{
     Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits,
-    Result, Store,
+    Result,
 };
 
 use crate::NAME;
@@ -51,13 +51,9 @@ impl Lifecycle for Hybrid {
     fn open_client(&mut self) -> Result<ClientOpener> {
         let opener = self.front.open_client()?;
         let shared = Arc::clone(&self.shared);
-        Ok(ClientOpener::kv(move || match opener.open()? {
-            Store::Kv(front) => Hybrid::new_client(front, shared),
-            _ => Err(EngineError::failed(
-                NAME,
-                "open a client",
-                "its front is not a key-value store",
-            )),
+        Ok(ClientOpener::kv(move || {
+            let front = opener.open()?.into_kv(NAME, "open a client of its front")?;
+            Hybrid::new_client(front, shared)
         }))
     }
 

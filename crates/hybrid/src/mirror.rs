@@ -1,16 +1,14 @@
 //! The mirror's database: its folder, its metadata, and a client's connection.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use embermark_contract::sql::{Param, SqlStore, Statement, TableDef};
+use embermark_contract::sql::{Param, SqlStore, Statement, TableDef, Visit};
 use embermark_contract::{EngineError, Result};
 
 use crate::catalog::Stamp;
-use crate::shared::{MirroredTable, Shared};
-use crate::state::{State, StoredState};
+use crate::shared::{HighestKeys, MirroredTable, Shared, State};
 use crate::{NAME, Options};
 
 /// Version of the hybrid's own tables in the mirror.
@@ -28,12 +26,17 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(sql: Box<dyn SqlStore>, generation: u64) -> Self {
+    pub fn new(sql: Box<dyn SqlStore>, generation: u64) -> Self {
         Self { sql, generation, applied: 0, statements: HashMap::new() }
     }
 
+    /// Returns a client's connection. `doing` is the operation, for the error.
+    pub fn of<'a>(opened: &'a mut Option<Self>, doing: &str) -> Result<&'a mut Self> {
+        opened.as_mut().ok_or_else(|| EngineError::failed(NAME, doing, "it is not connected"))
+    }
+
     /// Returns the prepared statement of a text, which is prepared at its first use.
-    pub(crate) fn statement(&mut self, text: &str) -> Result<Statement> {
+    pub fn statement(&mut self, text: &str) -> Result<Statement> {
         if let Some(statement) = self.statements.get(text) {
             return Ok(*statement);
         }
@@ -68,52 +71,40 @@ pub(crate) fn remove_all(options: &Options) -> Result<()> {
     let Ok(entries) = fs::read_dir(&options.dir) else { return Ok(()) };
     for entry in entries.flatten() {
         if entry.file_name().to_string_lossy().starts_with("mirror-") {
-            remove(&entry.path())?;
+            let path = entry.path();
+            fs::remove_dir_all(&path).map_err(|e| EngineError::file(NAME, "remove", path, e))?;
         }
     }
     Ok(())
 }
 
-fn remove(folder: &Path) -> Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(EngineError::file(NAME, "remove", folder, error))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Returns the stored state of a mirror that matches the stamp and has every table with its current
-/// decoder, and removes the mirror's stamp. `None` if it does not match.
+/// decoder, and removes the mirror's stamp: the number of the last change record whose changes are
+/// in it, and the largest keys. `None` if it does not match.
 pub(crate) fn take_stored_state(
     sql: &mut dyn SqlStore,
     shared: &Shared,
     stamp: Stamp,
-) -> Result<Option<StoredState>> {
+) -> Result<Option<(u64, HighestKeys)>> {
     let mirrored = shared.mirrored_tables();
-    let mut stored = StoredState { applied: 0, highest: Vec::new() };
-    let mut of_stamp = false;
+    let (mut applied, mut highest, mut of_stamp) = (0, BTreeMap::new(), false);
     let select = "SELECT format, stamp, applied FROM hybrid·books";
     visit(sql, select, &mut |row| {
         of_stamp = row.int(0)? == Some(FORMAT) && row.int(1)? == Some(stamp.random as i64);
-        stored.applied = row.int(2)?.and_then(|applied| u64::try_from(applied).ok()).unwrap_or(0);
+        applied = row.int(2)?.and_then(|applied| u64::try_from(applied).ok()).unwrap_or(0);
         Ok(())
     })?;
     let mut same = 0;
     let select = "SELECT id, name, version, highest FROM hybrid·tables";
     visit(sql, select, &mut |row| {
-        let id = row.int(0)?.unwrap_or(-1);
-        let (name, version) = (row.text(1)?.unwrap_or_default(), row.int(2)?);
-        let known = mirrored.iter().find(|(known, _)| i64::from(*known) == id);
-        let is_same = known.is_some_and(|(_, MirroredTable { decode, .. })| {
-            decode.rows().name == name && version == Some(i64::from(decode.version()))
-        });
-        if let (true, Ok(id)) = (is_same, usize::try_from(id)) {
+        let (id, name, version) = (row.int(0)?, row.text(1)?.unwrap_or_default(), row.int(2)?);
+        let known = mirrored.iter().find(|(known, _)| Some(i64::from(*known)) == id);
+        if let Some((id, MirroredTable { decode, .. })) = known
+            && decode.rows().name == name
+            && version == Some(i64::from(decode.version()))
+        {
             same += 1;
-            if stored.highest.len() <= id {
-                stored.highest.resize(id + 1, None);
-            }
-            stored.highest[id] = row.bytes(3)?.map(<[u8]>::to_vec);
+            highest.extend(row.bytes(3)?.map(|key| (*id, key.to_vec())));
         }
         Ok(())
     })?;
@@ -123,14 +114,10 @@ pub(crate) fn take_stored_state(
     // Its file never has later rows with this stamp, which the front may have again after a power
     // cut.
     sql.batch("DELETE FROM hybrid·books")?;
-    Ok(Some(stored))
+    Ok(Some((applied, highest)))
 }
 
-fn visit(
-    sql: &mut dyn SqlStore,
-    text: &str,
-    visit: &mut embermark_contract::sql::Visit<'_>,
-) -> Result<()> {
+fn visit(sql: &mut dyn SqlStore, text: &str, visit: &mut Visit<'_>) -> Result<()> {
     let statement = sql.prepare(text)?;
     sql.query(statement, &[], visit)
 }
@@ -151,20 +138,16 @@ pub(crate) fn store_state(
     ))?;
     let insert = sql.prepare("INSERT INTO hybrid·tables VALUES (?, ?, ?, ?)")?;
     for (id, MirroredTable { decode, .. }) in shared.mirrored_tables() {
-        let highest = state.highest.get(usize::from(id)).and_then(Option::as_deref);
-        let highest = highest.map_or(Param::Null, Param::Bytes);
-        let (name, version) = (decode.rows().name, i64::from(decode.version()));
-        sql.run(
-            insert,
-            &[Param::Int(i64::from(id)), Param::Text(name), Param::Int(version), highest],
-        )?;
+        let highest = state.highest.get(&id).map_or(Param::Null, |key| Param::Bytes(key));
+        let (id, version) = (Param::Int(id.into()), Param::Int(decode.version().into()));
+        sql.run(insert, &[id, Param::Text(decode.rows().name), version, highest])?;
     }
     sql.batch("CHECKPOINT")
 }
 
 impl MirroredTable {
     /// Creates or replaces its tables in the mirror, empty.
-    pub(crate) fn create_tables(&self, sql: &mut dyn SqlStore) -> Result<()> {
+    pub fn create_tables(&self, sql: &mut dyn SqlStore) -> Result<()> {
         [self.rows, self.overlay].into_iter().try_for_each(|table| {
             let columns = columns(sql, table);
             sql.batch(&format!("CREATE OR REPLACE TABLE {} ({columns})", table.name))
@@ -172,13 +155,13 @@ impl MirroredTable {
     }
 
     /// Creates one of its temporary tables, which live as long as the connection.
-    pub(crate) fn create_temporary(&self, sql: &mut dyn SqlStore, table: &TableDef) -> Result<()> {
+    pub fn create_temporary(&self, sql: &mut dyn SqlStore, table: &TableDef) -> Result<()> {
         let columns = columns(sql, table);
         sql.batch(&format!("CREATE TEMPORARY TABLE IF NOT EXISTS {} ({columns})", table.name))
     }
 
     /// Deletes the rows of a table whose keys are in `removals`, and empties `removals`.
-    pub(crate) fn apply_removals(&self, sql: &mut dyn SqlStore, of: &TableDef) -> Result<()> {
+    pub fn apply_removals(&self, sql: &mut dyn SqlStore, of: &TableDef) -> Result<()> {
         let (of, gone, same) = (of.name, self.removals.name, self.same_key_sql("r", "g"));
         sql.batch(&format!(
             "DELETE FROM {of} AS r USING {gone} AS g WHERE {same}; DELETE FROM {gone}"

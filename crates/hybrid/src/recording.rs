@@ -18,7 +18,7 @@ const REMOVED: usize = 2;
 pub(crate) struct TableNumbers(Vec<Option<u8>>);
 
 impl TableNumbers {
-    pub(crate) fn set(&mut self, Table(table): Table, id: u8) {
+    pub fn set(&mut self, Table(table): Table, id: u8) {
         if self.0.len() <= table {
             self.0.resize(table + 1, None);
         }
@@ -26,7 +26,7 @@ impl TableNumbers {
     }
 
     #[inline]
-    pub(crate) fn get(&self, Table(table): Table) -> Option<u8> {
+    pub fn get(&self, Table(table): Table) -> Option<u8> {
         self.0.get(table).copied().flatten()
     }
 }
@@ -39,14 +39,14 @@ pub(crate) struct ChangeRecorder {
 }
 
 impl ChangeRecorder {
-    pub(crate) const fn new(catalog: Catalog) -> Self {
+    pub const fn new(catalog: Catalog) -> Self {
         Self { catalog, record: Vec::new() }
     }
 
     /// Runs a write transaction of the front that records its changes. It writes its record last. If
     /// the transaction fails, the record is put separately, because a front without transactions
     /// rolls nothing back.
-    pub(crate) fn batch<T>(
+    pub fn batch<T>(
         &mut self,
         front: &mut dyn KvStore,
         (shared, numbers): (&Shared, &TableNumbers),
@@ -75,25 +75,23 @@ impl ChangeRecorder {
         done
     }
 
-    /// Runs a transaction that records that a whole table has changed. `None` writes an empty record.
-    /// The transaction follows every one that had begun before. Returns the number of its record.
-    pub(crate) fn record_table_change(
+    /// Runs a transaction that records that a whole table has changed. Returns the number of its
+    /// record.
+    pub fn record_table_change(
         &mut self,
         front: &mut dyn KvStore,
         shared: &Shared,
-        table: Option<u8>,
+        table: u8,
     ) -> Result<u64> {
         self.run_recorded(front, shared, |_, record| {
-            if let Some(table) = table {
-                change_log::append_all(record, table);
-            }
+            change_log::append_all(record, table);
             Ok(())
         })
     }
 
     /// Runs a transaction whose work fills the record itself. The record is written even if it is
-    /// empty. Returns its number.
-    pub(crate) fn run_recorded(
+    /// empty. The transaction follows every one that had begun before. Returns the record's number.
+    pub fn run_recorded(
         &mut self,
         front: &mut dyn KvStore,
         shared: &Shared,

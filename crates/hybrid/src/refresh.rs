@@ -3,13 +3,12 @@
 use std::sync::atomic::Ordering;
 
 use embermark_contract::kv::{KvStore, Operations, Table};
-use embermark_contract::sql::{Access, SqlStore};
+use embermark_contract::sql::SqlStore;
 use embermark_contract::{Result, Scope};
 
 use crate::catalog::{Catalog, TABLES};
 use crate::changes::Changes;
-use crate::shared::Shared;
-use crate::state::State;
+use crate::shared::{Shared, State};
 use crate::transfer::{ROWS, TableTransfer};
 
 /// Number of rows after which a mirror that is being rebuilt writes its file.
@@ -45,20 +44,13 @@ pub(crate) fn transfer_changes(
         if changes.last_record == applied {
             return Ok(());
         }
-        sql.begin(Access::Write)?;
-        match transfer_tables(snapshot, (catalog, tables), &changes, sql, (shared, state), before) {
-            Ok(rows) => {
-                sql.commit()?;
-                shared.applied.store(changes.last_record, Ordering::Release);
-                state.unwritten += rows;
-                Ok(())
-            }
-            Err(error) => {
-                // The error that led here is the one to report.
-                let _ = sql.roll_back();
-                Err(error)
-            }
-        }
+        let rows = sql.within(Scope::Batch, |sql| {
+            let state = (shared, &mut *state);
+            transfer_tables(snapshot, (catalog, tables), &changes, sql, state, before)
+        })?;
+        shared.applied.store(changes.last_record, Ordering::Release);
+        state.unwritten += rows;
+        Ok(())
     })?;
     if state.unwritten >= shared.options.write_after {
         sql.batch("CHECKPOINT")?;
@@ -85,12 +77,11 @@ fn transfer_tables(
     for (id, mirrored) in shared.mirrored_tables() {
         let Some(table) = tables[usize::from(id)] else { continue };
         let transfer = TableTransfer::new((id, &mirrored), table, catalog, shared);
-        let highest = highest_key(&mut state.highest, id);
         if changes.whole_tables >> id & 1 == 1 {
-            rows += transfer.load_table(snapshot, sql, highest, &mut |_, _| Ok(()))?;
+            rows += transfer.load_table(snapshot, sql, state, &mut |_, _| Ok(()))?;
             changed_views |= 1 << id;
         } else {
-            let (changed, any_gone) = transfer.apply_changes(snapshot, changes, sql, highest)?;
+            let (changed, any_gone) = transfer.apply_changes(snapshot, changes, sql, state)?;
             rows += changed;
             changed_views |= u64::from(any_gone) << id & !state.overlaid;
         }
@@ -121,8 +112,7 @@ pub(crate) fn load_all(
                 }
                 Ok(())
             };
-            total +=
-                transfer.load_table(snapshot, sql, highest_key(&mut state.highest, id), write)?;
+            total += transfer.load_table(snapshot, sql, state, write)?;
             transfer.update_view(snapshot, sql, (shared, state))?;
         }
         Ok(())
@@ -144,12 +134,4 @@ pub(crate) fn make_views(
             transfer.update_view(snapshot, sql, (shared, state))
         })
     })
-}
-
-fn highest_key(highest: &mut Vec<Option<Vec<u8>>>, id: u8) -> &mut Option<Vec<u8>> {
-    let id = usize::from(id);
-    if highest.len() <= id {
-        highest.resize(id + 1, None);
-    }
-    &mut highest[id]
 }

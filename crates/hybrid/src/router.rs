@@ -54,14 +54,14 @@ const fn other(side: Side) -> Side {
 
 impl Router {
     /// Returns the side to ask. `None` while one of them has not been tried.
-    pub(crate) fn side(&self, question: &str) -> Option<Side> {
+    pub fn side(&self, question: &str) -> Option<Side> {
         let known = self.0.get(question)?;
         let faster = known.faster()?;
         Some(if known.is_retry_due() { other(faster) } else { faster })
     }
 
     /// Records how long a side took.
-    pub(crate) fn took(&mut self, question: &str, side: Side, time: Duration) {
+    pub fn took(&mut self, question: &str, side: Side, time: Duration) {
         if !self.0.contains_key(question) {
             self.0.insert(question.to_owned(), SideTimes::default());
         }

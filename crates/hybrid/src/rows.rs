@@ -16,68 +16,39 @@ pub(crate) struct Pairs {
 
 /// Columns that a pair is converted to.
 #[derive(Clone, Copy)]
-enum Part {
-    /// The whole row.
-    Whole,
-    /// The columns of its key.
+pub(crate) enum Columns {
+    /// Those of the row.
+    All,
+    /// Those of its key.
     Key,
-    /// The columns of its key and its value, a 32-bit big-endian number.
-    Numbered,
+    /// Those of its key and its value, a 32-bit big-endian number.
+    KeyAndNumber,
 }
 
 impl Pairs {
-    pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) {
+    pub fn push(&mut self, key: &[u8], value: &[u8]) {
         self.bytes.extend_from_slice(key);
         self.bytes.extend_from_slice(value);
         self.ends.push((key.len() as u32, self.bytes.len()));
     }
 
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
     }
 
-    /// Loads the rows into a table of the mirror. Fails at a pair that is not a valid row.
-    pub(crate) fn load(
+    /// Loads these columns into a table of the mirror. Fails at a pair that is not a valid row.
+    pub fn load(
         &self,
-        sql: &mut dyn SqlStore,
-        table: &TableDef,
-        decode: &dyn Decode,
-    ) -> Result<()> {
-        self.load_as(Part::Whole, sql, table, decode)
-    }
-
-    /// Loads the columns of the keys.
-    pub(crate) fn load_keys(
-        &self,
-        sql: &mut dyn SqlStore,
-        table: &TableDef,
-        decode: &dyn Decode,
-    ) -> Result<()> {
-        self.load_as(Part::Key, sql, table, decode)
-    }
-
-    /// Loads the columns of the keys and a number, which is the value of each pair.
-    pub(crate) fn load_numbered(
-        &self,
-        sql: &mut dyn SqlStore,
-        table: &TableDef,
-        decode: &dyn Decode,
-    ) -> Result<()> {
-        self.load_as(Part::Numbered, sql, table, decode)
-    }
-
-    fn load_as(
-        &self,
-        part: Part,
+        columns: Columns,
         sql: &mut dyn SqlStore,
         table: &TableDef,
         decode: &dyn Decode,
@@ -86,7 +57,7 @@ impl Pairs {
             return Ok(());
         }
         let mut rows =
-            DecodedRows { pairs: self, next: 0, decode, part, row: Row::new(), invalid: None };
+            DecodedRows { pairs: self, next: 0, decode, columns, row: Row::new(), invalid: None };
         sql.bulk_insert(table, &mut rows)?;
         match rows.invalid {
             None => Ok(()),
@@ -95,7 +66,7 @@ impl Pairs {
     }
 
     /// Returns the keys.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn keys(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).filter_map(|place| Some(self.get(place)?.0))
     }
 
@@ -119,7 +90,7 @@ struct DecodedRows<'a> {
     pairs: &'a Pairs,
     next: usize,
     decode: &'a dyn Decode,
-    part: Part,
+    columns: Columns,
     row: Row<'a>,
     /// Index of the first pair that is not a valid row. The iteration ends there.
     invalid: Option<usize>,
@@ -127,13 +98,13 @@ struct DecodedRows<'a> {
 
 impl Rows for DecodedRows<'_> {
     fn next(&mut self) -> Option<&[Param<'_>]> {
-        let Self { pairs, next, decode, part, row, invalid } = self;
+        let Self { pairs, next, decode, columns, row, invalid } = self;
         let (key, value) = pairs.get(*next)?;
         row.clear();
-        let whole = decode.key(key, row).and_then(|()| match part {
-            Part::Whole => decode.value(value, row),
-            Part::Key => Some(()),
-            Part::Numbered => {
+        let whole = decode.key(key, row).and_then(|()| match columns {
+            Columns::All => decode.value(value, row),
+            Columns::Key => Some(()),
+            Columns::KeyAndNumber => {
                 row.push(Param::Int(u32::from_be_bytes(value.try_into().ok()?).into()));
                 Some(())
             }

@@ -1,5 +1,6 @@
 //! State that the clients of one hybrid share.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
@@ -7,16 +8,14 @@ use embermark_contract::kv::mirror::Decode;
 use embermark_contract::sql::{Nullable, SqlType, TableDef};
 
 use crate::Options;
-use crate::catalog::TABLES;
-use crate::cold::{Cold, Files, RUN};
-use crate::mirror_handle::MirrorHandle;
+use crate::cold::{Cold, RUN};
+use crate::mirror_thread::MirrorThread;
 use crate::router::Router;
-use crate::state::State;
 
 /// The state that all clients of this process use.
 pub(crate) struct Shared {
     pub options: Options,
-    pub mirror_handle: MirrorHandle,
+    pub mirror_thread: MirrorThread,
     /// Whether changes are recorded. They are while a mirror needs them.
     pub recording: AtomicBool,
     /// Bit mask of the mirrored tables, by their numbers.
@@ -37,13 +36,28 @@ pub(crate) struct Shared {
     /// Held to transfer changes to the mirror.
     state: Mutex<State>,
     /// The mirrored tables, by their numbers.
-    tables: RwLock<[Option<MirroredTable>; TABLES]>,
+    tables: RwLock<BTreeMap<u8, MirroredTable>>,
     router: Mutex<Router>,
     /// The chunks that left the mirror, and maybe the front.
     pub cold: Cold,
     /// Each client has a clone of it.
     pub clients: Arc<()>,
 }
+
+/// State of the open mirror, which only one client at a time may use.
+#[derive(Default)]
+pub(crate) struct State {
+    /// Number of the latest mirror.
+    pub generation: u64,
+    pub highest: HighestKeys,
+    /// Number of rows changed since the mirror's file was written.
+    pub unwritten: u64,
+    /// Bit mask of the tables whose view filters out invalid rows of chunks.
+    pub overlaid: u64,
+}
+
+/// Largest key that may be in the mirror, by the table's number. A missing one is unknown.
+pub(crate) type HighestKeys = BTreeMap<u8, Vec<u8>>;
 
 /// Character in the names of the hybrid's own tables in the mirror. The program's tables and
 /// columns have ASCII names, so names never collide. DuckDB's parser takes it as a letter.
@@ -91,16 +105,16 @@ impl MirroredTable {
     }
 
     /// Returns its name in queries.
-    pub(crate) fn name(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         self.rows.name.split(INTERNAL).next().unwrap_or(self.rows.name)
     }
 }
 
 impl Shared {
-    pub(crate) fn new(options: Options, mirror_handle: MirrorHandle) -> Self {
+    pub fn new(options: Options, mirror_thread: MirrorThread) -> Self {
         Self {
             options,
-            mirror_handle,
+            mirror_thread,
             recording: AtomicBool::new(false),
             mirrored: AtomicU64::new(0),
             next: AtomicU64::new(1),
@@ -110,7 +124,7 @@ impl Shared {
             recorded_bytes: AtomicU64::new(0),
             current: AtomicU64::new(0),
             state: Mutex::default(),
-            tables: RwLock::new([const { None }; TABLES]),
+            tables: RwLock::default(),
             router: Mutex::default(),
             cold: Cold::default(),
             clients: Arc::default(),
@@ -119,12 +133,12 @@ impl Shared {
 
     /// Waits until no other client works on the mirror. After a panic the mirror is not used any
     /// more.
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    pub fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|poisoned| self.restored(poisoned.into_inner()))
     }
 
     /// Like [`state`](Self::state), but returns `None` if another client works on the mirror.
-    pub(crate) fn idle_state(&self) -> Option<MutexGuard<'_, State>> {
+    pub fn idle_state(&self) -> Option<MutexGuard<'_, State>> {
         match self.state.try_lock() {
             Ok(state) => Some(state),
             Err(TryLockError::Poisoned(poisoned)) => Some(self.restored(poisoned.into_inner())),
@@ -139,23 +153,23 @@ impl Shared {
     }
 
     /// Sets the number of the mirror that is open and complete. The caller must hold the state.
-    pub(crate) fn set_current(&self, generation: Option<u64>) {
+    pub fn set_current(&self, generation: Option<u64>) {
         self.current.store(generation.unwrap_or(0), Ordering::Release);
     }
 
     /// Returns the number of the mirror that is open and complete.
     #[inline]
-    pub(crate) fn current(&self) -> Option<u64> {
+    pub fn current(&self) -> Option<u64> {
         Some(self.current.load(Ordering::Acquire)).filter(|number| *number > 0)
     }
 
-    pub(crate) fn router(&self) -> MutexGuard<'_, Router> {
+    pub fn router(&self) -> MutexGuard<'_, Router> {
         self.router.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether changes of a table must be recorded.
     #[inline]
-    pub(crate) fn is_recorded(&self, id: u8) -> bool {
+    pub fn is_recorded(&self, id: u8) -> bool {
         self.recording.load(Ordering::Acquire)
             && self.mirrored.load(Ordering::Acquire) >> id & 1 == 1
     }
@@ -163,63 +177,57 @@ impl Shared {
     /// Whether changes must be examined. A transaction itself decides whether to record, because
     /// recording may begin before the transaction does.
     #[inline]
-    pub(crate) fn has_mirrored_tables(&self) -> bool {
+    pub fn has_mirrored_tables(&self) -> bool {
         self.mirrored.load(Ordering::Acquire) != 0
     }
 
     /// Whether the querying client is the only one.
-    pub(crate) fn is_only_client(&self) -> bool {
+    pub fn is_only_client(&self) -> bool {
         Arc::strong_count(&self.clients) <= 2
     }
 
-    /// Returns the files of the chunks.
-    pub(crate) fn files(&self) -> Files<'_> {
-        Files(&self.options.cold)
-    }
-
     /// Marks a table as mirrored, by this process or an earlier one.
-    pub(crate) fn mark_mirrored(&self, id: u8) {
+    pub fn mark_mirrored(&self, id: u8) {
         self.mirrored.fetch_or(1 << id, Ordering::AcqRel);
     }
 
     /// Adds a mirrored table, or changes its decoder. Returns whether anything changed.
-    pub(crate) fn set_mirrored_table(
+    pub fn set_mirrored_table(
         &self,
         id: u8,
         table: (String, Option<usize>),
         decode: Arc<dyn Decode>,
     ) -> bool {
         let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
-        let place = &mut tables[usize::from(id)];
-        let same = place.as_ref().is_some_and(|known| is_same_meaning(&*known.decode, &*decode));
+        let known = tables.get(&id);
+        let same = known.is_some_and(|known| is_same_meaning(&*known.decode, &*decode));
         self.cold.set_decoder(id, &decode);
         if !same {
-            *place = Some(MirroredTable::new(table, decode));
+            tables.insert(id, MirroredTable::new(table, decode));
         }
         self.mark_mirrored(id);
         !same
     }
 
     /// Returns a mirrored table by its number.
-    pub(crate) fn mirrored_table(&self, id: u8) -> Option<MirroredTable> {
-        self.tables.read().unwrap_or_else(PoisonError::into_inner)[usize::from(id)].clone()
+    pub fn mirrored_table(&self, id: u8) -> Option<MirroredTable> {
+        self.tables.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
     }
 
     /// Returns every mirrored table with its number.
-    pub(crate) fn mirrored_tables(&self) -> Vec<(u8, MirroredTable)> {
+    pub fn mirrored_tables(&self) -> Vec<(u8, MirroredTable)> {
         let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
-        let numbered = (0..).zip(tables.iter());
-        numbered.filter_map(|(id, mirrored)| Some((id, mirrored.clone()?))).collect()
+        tables.iter().map(|(id, mirrored)| (*id, mirrored.clone())).collect()
     }
 
     /// Whether the mirror has every acknowledged change. The caller has checked that it is open.
     #[inline]
-    pub(crate) fn is_up_to_date(&self) -> bool {
+    pub fn is_up_to_date(&self) -> bool {
         self.recording.load(Ordering::Acquire)
             && self.applied.load(Ordering::Acquire) >= self.committed.load(Ordering::Acquire)
     }
 
-    pub(crate) fn report(&self, what: &str) {
+    pub fn report(&self, what: &str) {
         (self.options.on_event)(what);
     }
 }

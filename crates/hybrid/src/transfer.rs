@@ -3,16 +3,15 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use embermark_contract::kv::{Direction, Operations, Range, Table};
+use embermark_contract::kv::{Operations, Range, Table};
 use embermark_contract::sql::SqlStore;
 use embermark_contract::{EngineError, Result};
 
 use crate::catalog::Catalog;
 use crate::changes::Changes;
 use crate::cold::ArchivedTable;
-use crate::rows::Pairs;
-use crate::shared::{MirroredTable, Shared};
-use crate::state::State;
+use crate::rows::{Columns, Pairs};
+use crate::shared::{MirroredTable, Shared, State};
 
 /// Number of rows per bulk load: one of DuckDB's [row
 /// groups](https://duckdb.org/docs/stable/internals/storage).
@@ -32,7 +31,7 @@ pub(crate) struct TableTransfer<'a> {
 }
 
 impl<'a> TableTransfer<'a> {
-    pub(crate) fn new(
+    pub fn new(
         (id, mirrored): (u8, &'a MirroredTable),
         table: Table,
         catalog: Catalog,
@@ -43,11 +42,11 @@ impl<'a> TableTransfer<'a> {
 
     /// Loads every pair that has no valid row in a chunk, and the list of invalid rows of chunks.
     /// Returns the number of rows.
-    pub(crate) fn load_table(
+    pub fn load_table(
         &self,
         snapshot: &mut dyn Operations,
         sql: &mut dyn SqlStore,
-        highest: &mut Option<Vec<u8>>,
+        state: &mut State,
         after: &mut AfterPart<'_>,
     ) -> Result<u64> {
         let Self { mirrored, table, id, .. } = *self;
@@ -63,66 +62,51 @@ impl<'a> TableTransfer<'a> {
                 time.is_some_and(|time| archived.is_cold(time, gone.get(key).copied()))
             })
         };
-        let (mut pairs, mut rows, mut failed) = (Pairs::default(), 0, None);
+        let (mut pairs, mut rows) = (Pairs::default(), 0);
         let mut load = |pairs: &mut Pairs, sql: &mut dyn SqlStore| {
             rows += pairs.len() as u64;
-            pairs.load(sql, mirrored.rows, &*mirrored.decode)?;
+            pairs.load(Columns::All, sql, mirrored.rows, &*mirrored.decode)?;
             after(sql, pairs.len())?;
             pairs.clear();
             Ok::<(), EngineError>(())
         };
-        snapshot.scan(table, Range::default(), &mut |key, value| {
-            if is_cold(key) {
-                return ControlFlow::Continue(());
+        snapshot.try_scan(table, Range::default(), |key, value| {
+            if !is_cold(key) {
+                pairs.push(key, value);
             }
-            pairs.push(key, value);
-            if pairs.len() < ROWS {
-                return ControlFlow::Continue(());
+            if pairs.len() >= ROWS {
+                load(&mut pairs, sql)?;
             }
-            match load(&mut pairs, sql) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    failed = Some(error);
-                    ControlFlow::Break(())
-                }
-            }
+            Ok(ControlFlow::Continue(()))
         })?;
-        if let Some(error) = failed {
-            return Err(error);
-        }
         load(&mut pairs, sql)?;
         gone.iter().for_each(|(key, number)| pairs.push(key, &number.to_be_bytes()));
-        pairs.load_numbered(sql, mirrored.overlay, &*mirrored.decode)?;
-        let (mut last, newest) =
-            (Vec::new(), Range { direction: Direction::Backward, ..Range::default() });
-        snapshot.scan(table, newest, &mut |key, _| {
-            last.extend_from_slice(key);
-            ControlFlow::Break(())
-        })?;
-        *highest = Some(last);
+        pairs.load(Columns::KeyAndNumber, sql, mirrored.overlay, &*mirrored.decode)?;
+        let last = snapshot.first_key(table, Range::default().backward())?;
+        state.highest.insert(id, last.unwrap_or_default());
         Ok(rows)
     }
 
     /// Transfers the current rows of changed keys. Returns the number of keys, and whether any of
     /// them invalidates rows of chunks.
-    pub(crate) fn apply_changes(
+    pub fn apply_changes(
         &self,
         snapshot: &mut dyn Operations,
         changes: &Changes,
         sql: &mut dyn SqlStore,
-        highest: &mut Option<Vec<u8>>,
+        state: &mut State,
     ) -> Result<(u64, bool)> {
         let Self { mirrored, table, id, .. } = *self;
         let keys = changes.keys_of_table(id);
         let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return Ok((0, false)) };
         let (first, last) = (changes.key(first), changes.key(last));
-        let are_new = highest.as_deref().is_some_and(|highest| highest < first);
+        let are_new = state.highest.get(&id).is_some_and(|highest| &**highest < first);
         let mut pairs = Pairs::default();
         if !are_new {
             mirrored.create_temporary(sql, mirrored.removals)?;
             for part in keys.chunks(ROWS) {
                 part.iter().for_each(|key| pairs.push(changes.key(key), &[]));
-                pairs.load_keys(sql, mirrored.removals, &*mirrored.decode)?;
+                pairs.load(Columns::Key, sql, mirrored.removals, &*mirrored.decode)?;
                 pairs.clear();
             }
             mirrored.apply_removals(sql, mirrored.rows)?;
@@ -139,14 +123,14 @@ impl<'a> TableTransfer<'a> {
                     pairs.push(key, value);
                 }
             }
-            pairs.load(sql, mirrored.rows, &*mirrored.decode)?;
+            pairs.load(Columns::All, sql, mirrored.rows, &*mirrored.decode)?;
             pairs.clear();
             any_gone |= !gone.is_empty();
             self.overlay(sql, &gone)?;
             gone.clear();
         }
-        if highest.as_deref().is_some_and(|highest| highest < last) {
-            *highest = Some(last.to_vec());
+        if let Some(highest) = state.highest.get_mut(&id).filter(|highest| &***highest < last) {
+            *highest = last.to_vec();
         }
         Ok((keys.len() as u64, any_gone))
     }
@@ -169,13 +153,13 @@ impl<'a> TableTransfer<'a> {
         }
         let mirrored = self.mirrored;
         mirrored.create_temporary(sql, mirrored.removals)?;
-        gone.load_keys(sql, mirrored.removals, &*mirrored.decode)?;
+        gone.load(Columns::Key, sql, mirrored.removals, &*mirrored.decode)?;
         mirrored.apply_removals(sql, mirrored.overlay)?;
-        gone.load_numbered(sql, mirrored.overlay, &*mirrored.decode)
+        gone.load(Columns::KeyAndNumber, sql, mirrored.overlay, &*mirrored.decode)
     }
 
     /// Makes the view that queries use.
-    pub(crate) fn update_view(
+    pub fn update_view(
         &self,
         snapshot: &mut dyn Operations,
         sql: &mut dyn SqlStore,
@@ -183,7 +167,7 @@ impl<'a> TableTransfer<'a> {
     ) -> Result<()> {
         let overlaid =
             self.archived.is_some() && self.catalog.cold.has_invalidations(snapshot, self.id)?;
-        self.mirrored.make_view(sql, shared.files(), self.archived.as_deref(), overlaid)?;
+        self.mirrored.make_view(sql, &shared.options.cold, self.archived.as_deref(), overlaid)?;
         state.overlaid = state.overlaid & !(1 << self.id) | u64::from(overlaid) << self.id;
         Ok(())
     }

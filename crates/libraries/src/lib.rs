@@ -96,24 +96,18 @@ impl Search<'_> {
     /// Like [`open`](Self::open), but in the folder `named` instead of that of the environment
     /// variable.
     pub fn open_from(&self, named: Option<&Path>) -> Result<(&'static Library, PathBuf), String> {
-        let mut paths: Vec<PathBuf> = match named {
+        let paths = match named {
             Some(folder) => self.versions_in(folder),
             None => {
                 let system = system_folders();
-                self.folders
-                    .iter()
-                    .chain(&system)
-                    .flat_map(|folder| self.versions_in(folder))
-                    .collect()
+                let folders = self.folders.iter().chain(&system);
+                let found = folders.flat_map(|folder| self.versions_in(folder));
+                // Last, the plain name, which the system's loader may find elsewhere.
+                found.chain([self.file.into()]).collect()
             }
         };
-        match named {
-            Some(folder) if paths.is_empty() => {
-                return Err(format!("no {} in {}", self.file, folder.display()));
-            }
-            Some(_) => {}
-            // Last, the plain name, which the system's loader may find elsewhere.
-            None => paths.push(self.file.into()),
+        if let (Some(folder), []) = (named, &*paths) {
+            return Err(format!("no {} in {}", self.file, folder.display()));
         }
         let mut why = String::new();
         for path in paths {
@@ -127,17 +121,14 @@ impl Search<'_> {
 
     /// Returns the versions of the library in a folder, newest first.
     fn versions_in(&self, folder: &Path) -> Vec<PathBuf> {
-        let mut found: Vec<(Vec<u32>, PathBuf)> = fs::read_dir(folder)
-            .into_iter()
-            .flatten()
-            .filter_map(|entry| {
-                let name = entry.ok()?.file_name();
-                // The plain name comes last: it is one of the others, or the only one.
-                let version = name.to_str()?.strip_prefix(self.file)?;
-                let numbers = version.split('.').filter_map(|part| part.parse().ok()).collect();
-                Some((numbers, folder.join(&name)))
-            })
-            .collect();
+        let found = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| {
+            let name = entry.ok()?.file_name();
+            // The plain name comes last: it is one of the others, or the only one.
+            let version = name.to_str()?.strip_prefix(self.file)?;
+            let numbers = version.split('.').filter_map(|part| part.parse().ok()).collect();
+            Some((numbers, folder.join(&name)))
+        });
+        let mut found: Vec<(Vec<u32>, PathBuf)> = found.collect();
         found.sort_by(|a, b| b.cmp(a));
         found.into_iter().map(|(_, path)| path).collect()
     }

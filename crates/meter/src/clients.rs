@@ -15,12 +15,11 @@ impl Meter {
     /// It samples latencies at the interval that this one has learned.
     #[must_use]
     pub fn for_client(&self, schedule: Option<ArrivalSchedule>) -> Self {
-        let mut meter = Self::with(self.clock.clone(), self.cap, self.timing_cost);
-        (meter.every, meter.hook) = (self.every, self.hook);
+        let mut meter = self.for_part(schedule, self.cap);
+        meter.every = self.every;
         if self.progress.is_enabled() {
             meter.note_progress();
         }
-        meter.set_schedule(schedule);
         meter
     }
 

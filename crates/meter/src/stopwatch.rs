@@ -14,17 +14,13 @@ pub struct Stopwatch {
 }
 
 impl Default for Stopwatch {
+    /// Makes a stopwatch without times.
     fn default() -> Self {
-        Self::new()
+        Self { clock: Clock::default(), histogram: latency::empty(), stopped: false }
     }
 }
 
 impl Stopwatch {
-    /// Makes a stopwatch without times.
-    pub fn new() -> Self {
-        Self { clock: Clock::default(), histogram: latency::empty(), stopped: false }
-    }
-
     /// Times one operation, whether it succeeds or not.
     #[inline]
     pub fn time<T>(&mut self, operation: impl FnOnce() -> T) -> T {
@@ -67,7 +63,7 @@ mod tests {
 
     #[test]
     fn it_times_each_operation_until_it_is_stopped_and_forgets_when_told() {
-        let mut watch = Stopwatch::new();
+        let mut watch = Stopwatch::default();
         assert!(watch.latency().is_none());
         assert_eq!(watch.time(|| 7), 7);
         watch.reset();

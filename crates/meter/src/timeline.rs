@@ -103,14 +103,8 @@ struct Stalled {
 }
 
 impl Default for Recorder {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Recorder {
     /// Makes an empty recorder with everything allocated.
-    pub fn new() -> Self {
+    fn default() -> Self {
         Self {
             slice: empty(),
             round: empty(),
@@ -129,7 +123,9 @@ impl Recorder {
             paused_ns: 0,
         }
     }
+}
 
+impl Recorder {
     /// Records an operation that began at a time and took `ns`. `latency_ns` counts from when it
     /// was due.
     #[inline]
@@ -289,7 +285,7 @@ mod tests {
 
     #[test]
     fn slices_hold_what_was_recorded_in_them_and_no_time_that_was_ours() {
-        let mut recorder = Recorder::new();
+        let mut recorder = Recorder::default();
         for ns in 1..=200 {
             recorder.record(Kind::Commit, 0, ns * 100, ns * 100);
         }
@@ -311,7 +307,7 @@ mod tests {
 
     #[test]
     fn more_slices_than_are_kept_become_half_as_many_that_hold_the_same() {
-        let mut recorder = Recorder::new();
+        let mut recorder = Recorder::default();
         let all = 3 * MOST_SLICES as u64 + 1;
         for number in 0..all {
             slice(&mut recorder, number, 1_000 + number);
@@ -331,7 +327,7 @@ mod tests {
 
     #[test]
     fn the_last_rounds_and_the_first_stretch_are_apart() {
-        let mut recorder = Recorder::new();
+        let mut recorder = Recorder::default();
         for round in 0..8 {
             slice(&mut recorder, round, 1_000 * (round + 1));
             if round == 1 {
@@ -350,7 +346,7 @@ mod tests {
 
     #[test]
     fn what_takes_longer_than_a_tenth_of_a_second_is_a_stall_of_its_slice() {
-        let mut recorder = Recorder::new();
+        let mut recorder = Recorder::default();
         recorder.record(Kind::Commit, 0, 100 * MS, 100 * MS);
         assert!(!recorder.has_stalled());
         recorder.close_slice(100 * MS);

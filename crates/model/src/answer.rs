@@ -1,9 +1,7 @@
-//! Canonical answers, and their comparison with the oracle's.
+//! Answers of runs, and their comparison with the oracle's.
 //!
-//! Integers and strings must be equal, floats within 1e-9 relative ([`close`]). Rows are compared
-//! in a canonical order unless the order is part of the answer.
+//! Integers and strings must be equal, floats within 1e-9 relative ([`close`]).
 
-use std::cmp::Ordering;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -23,31 +21,18 @@ pub enum Value {
     Int(i64),
     /// Compared within [`TOLERANCE`], relative.
     Float(f64),
-    /// A float of a quantity whose natural size is 1, such as a correlation. Compared within
-    /// [`TOLERANCE`], absolute. Only in the oracle's answers, which are not written.
-    #[serde(skip)]
-    Unit(f64),
     /// Compared exactly.
     Text(String),
-    /// Only in the oracle's answer: the query has no stable answer, and any value is right.
-    #[serde(skip)]
-    Any,
 }
 
-/// One row of an answer.
-pub type Row = Vec<Value>;
-
-/// The answer of an engine in one run of a phase.
-#[derive(Clone, Debug, PartialEq)]
+/// The answer of an engine in one run of a phase, or the one that the oracle requires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Answer {
     /// Number of rows changed or found.
     Count(u64),
     /// Rows read, by checksum.
     Checksum(Checksum),
-    /// Result rows, in the order in which the engine returned them.
-    Rows(Vec<Row>),
-    /// Several named answers in sequence.
-    Parts(Vec<(&'static str, Answer)>),
 }
 
 impl Default for Answer {
@@ -55,47 +40,6 @@ impl Default for Answer {
     fn default() -> Self {
         Self::Count(0)
     }
-}
-
-/// The answer that the oracle requires.
-#[derive(Clone, Debug)]
-pub enum Expected {
-    /// Exactly this number.
-    Count(u64),
-    /// Exactly these rows, by checksum.
-    Checksum(Checksum),
-    /// These rows in any order. Rows of `optional` may be in the answer or not. The exact columns
-    /// of a row (integers and text) are its key and unique.
-    Set {
-        /// Rows that must be in the answer.
-        rows: Vec<Row>,
-        /// Rows at a threshold, within tolerance. The answer is right with or without them.
-        optional: Vec<Row>,
-    },
-    /// The best rows in order.
-    Top(Top),
-    /// Each part in sequence.
-    Parts(Vec<(&'static str, Expected)>),
-}
-
-/// An ordered answer of at most `limit` rows `[id, value]`: greatest value first, equal values by
-/// ascending id. Floats within tolerance are tied and may come in any order.
-#[derive(Clone, Debug)]
-pub struct Top {
-    /// Every row that may be in the answer, and whether it is required. A row at a threshold,
-    /// within tolerance, may be left out.
-    pub candidates: Vec<(Row, Required)>,
-    /// Largest number of rows in the answer.
-    pub limit: usize,
-}
-
-/// Whether a candidate of a [`Top`] is required.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Required {
-    /// It belongs in the answer if it ranks high enough.
-    Yes,
-    /// It is at a threshold, within tolerance, and may be left out.
-    No,
 }
 
 /// The first difference between an answer and the oracle's, as text.
@@ -112,23 +56,8 @@ impl Value {
     /// Whether an engine may answer `other` where this value is expected.
     pub fn agrees(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Any, _) | (_, Self::Any) => true,
             (Self::Float(a), Self::Float(b)) => close(*a, *b),
-            (Self::Unit(a), Self::Unit(b)) => (a - b).abs() <= TOLERANCE,
             (a, b) => a == b,
-        }
-    }
-
-    const fn is_exact(&self) -> bool {
-        matches!(self, Self::Int(_) | Self::Text(_))
-    }
-
-    /// Orders greatest first. Floats within tolerance are equal, and so are NULLs.
-    fn ranks(&self, other: &Self) -> Ordering {
-        match (self, other) {
-            (Self::Int(a), Self::Int(b)) => a.cmp(b),
-            (Self::Float(a), Self::Float(b)) if !close(*a, *b) => a.total_cmp(b),
-            _ => Ordering::Equal,
         }
     }
 }
@@ -138,9 +67,8 @@ impl fmt::Display for Value {
         match self {
             Self::Null => f.write_str("NULL"),
             Self::Int(n) => write!(f, "{n}"),
-            Self::Float(x) | Self::Unit(x) => write!(f, "{x}"),
+            Self::Float(x) => write!(f, "{x}"),
             Self::Text(text) => write!(f, "{text:?}"),
-            Self::Any => f.write_str("anything"),
         }
     }
 }
@@ -150,165 +78,79 @@ pub(crate) fn show(row: &[Value]) -> String {
     format!("({})", cells.join(", "))
 }
 
-fn difference<T>(text: String) -> Result<T, Difference> {
-    Err(Difference(text))
-}
-
-/// Orders rows by their exact columns, which are their key.
-fn by_key(a: &Row, b: &Row) -> Ordering {
-    let key = |row: &Row| row.iter().filter(|v| v.is_exact()).map(sort_key).collect::<Vec<_>>();
-    key(a).cmp(&key(b))
-}
-
-fn sort_key(value: &Value) -> (i64, String) {
-    match value {
-        Value::Int(n) => (*n, String::new()),
-        Value::Text(text) => (0, text.clone()),
-        _ => (0, String::new()),
+impl Answer {
+    /// Adds the answer of further clients to this one. `None` if they are of different kinds.
+    pub fn and(self, other: Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Count(one), Self::Count(other)) => Some(Self::Count(one + other)),
+            (Self::Checksum(mut both), Self::Checksum(other)) => {
+                both += other;
+                Some(Self::Checksum(both))
+            }
+            _ => None,
+        }
     }
-}
 
-fn rows_agree(expected: &Row, got: &Row) -> bool {
-    expected.len() == got.len() && expected.iter().zip(got).all(|(e, g)| e.agrees(g))
-}
-
-impl Expected {
-    /// Compares an engine's answer with this one.
+    /// Compares an engine's answer with this one, which is the oracle's.
     ///
     /// # Errors
-    /// The first [`Difference`], as a text that describes its position.
-    pub fn check(&self, answer: &Answer) -> Result<(), Difference> {
-        match (self, answer) {
-            (Self::Count(expected), Answer::Count(got)) if expected == got => Ok(()),
-            (Self::Count(expected), Answer::Count(got)) => {
-                difference(format!("expected {expected} rows, the engine counts {got}"))
+    /// The [`Difference`].
+    pub fn check(&self, got: &Self) -> Result<(), Difference> {
+        let difference = match (self, got) {
+            (expected, got) if expected == got => return Ok(()),
+            (Self::Count(expected), Self::Count(got)) => {
+                format!("expected {expected} rows, the engine counts {got}")
             }
-            (Self::Checksum(expected), Answer::Checksum(got)) => check_sums(expected, got),
-            (Self::Set { rows, optional }, Answer::Rows(got)) => check_set(rows, optional, got),
-            (Self::Top(top), Answer::Rows(got)) => top.check_rows(got),
-            (Self::Parts(expected), Answer::Parts(got)) => check_parts(expected, got),
+            (Self::Checksum(expected), Self::Checksum(got)) if expected.rows != got.rows => {
+                format!("expected {} rows, got {}", expected.rows, got.rows)
+            }
+            (Self::Checksum(expected), Self::Checksum(got)) => format!(
+                "the {} rows read are not the rows expected (checksum {:016x}, expected {:016x})",
+                got.rows, got.sum, expected.sum
+            ),
             (expected, got) => {
-                difference(format!("expected {expected:?}, got an answer of another kind: {got:?}"))
+                format!("expected {expected:?}, got an answer of another kind: {got:?}")
             }
-        }
-    }
-}
-
-fn check_sums(expected: &Checksum, got: &Checksum) -> Result<(), Difference> {
-    if expected.rows != got.rows {
-        return difference(format!("expected {} rows, got {}", expected.rows, got.rows));
-    }
-    if expected.sum != got.sum {
-        return difference(format!(
-            "the {} rows read are not the rows expected (checksum {:016x}, expected {:016x})",
-            got.rows, got.sum, expected.sum
-        ));
-    }
-    Ok(())
-}
-
-fn check_parts(
-    expected: &[(&'static str, Expected)],
-    got: &[(&'static str, Answer)],
-) -> Result<(), Difference> {
-    if expected.len() != got.len() {
-        return difference(format!("expected {} answers, got {}", expected.len(), got.len()));
-    }
-    for ((name, expected), (_, got)) in expected.iter().zip(got) {
-        expected.check(got).map_err(|difference| Difference(format!("{name}: {difference}")))?;
-    }
-    Ok(())
-}
-
-fn check_set(rows: &[Row], optional: &[Row], got: &[Row]) -> Result<(), Difference> {
-    let mut wanted: Vec<(&Row, bool)> = rows.iter().map(|row| (row, true)).collect();
-    wanted.extend(optional.iter().map(|row| (row, false)));
-    wanted.sort_by(|a, b| by_key(a.0, b.0));
-    let mut got: Vec<&Row> = got.iter().collect();
-    got.sort_by(|a, b| by_key(a, b));
-
-    let mut answers = got.into_iter().peekable();
-    for (expected, required) in wanted {
-        match answers.peek() {
-            Some(row) if by_key(expected, row) == Ordering::Equal => {
-                if !rows_agree(expected, row) {
-                    return difference(format!(
-                        "expected row {}, got {}",
-                        show(expected),
-                        show(row)
-                    ));
-                }
-                answers.next();
-            }
-            Some(row) if by_key(expected, row) == Ordering::Greater => {
-                return difference(format!("row {} should not be in the answer", show(row)));
-            }
-            _ if required => return difference(format!("row {} is missing", show(expected))),
-            _ => {}
-        }
-    }
-    match answers.next() {
-        Some(row) => difference(format!("row {} should not be in the answer", show(row))),
-        None => Ok(()),
-    }
-}
-
-impl Top {
-    fn check_rows(&self, got: &[Row]) -> Result<(), Difference> {
-        if got.len() > self.limit {
-            return difference(format!("expected at most {} rows, got {}", self.limit, got.len()));
-        }
-        let mut left: Vec<&(Row, Required)> = self.candidates.iter().collect();
-        for row in got {
-            let found = left.iter().position(|(c, _)| by_key_column(c, row) && rows_agree(c, row));
-            match found {
-                Some(i) => drop(left.remove(i)),
-                None => {
-                    return difference(format!("row {} should not be in the answer", show(row)));
-                }
-            }
-        }
-        for pair in got.windows(2) {
-            let (above, below) = (&pair[0], &pair[1]);
-            let wrong = match above[1].ranks(&below[1]) {
-                Ordering::Less => true,
-                // Equal integers are exactly tied, so the lower id comes first.
-                Ordering::Equal => {
-                    above[1].is_exact() && above[0].ranks(&below[0]) == Ordering::Greater
-                }
-                Ordering::Greater => false,
-            };
-            if wrong {
-                return difference(format!("row {} comes before row {}", show(above), show(below)));
-            }
-        }
-        let omitted = left.iter().find(|(candidate, required)| {
-            *required == Required::Yes
-                && match got.last() {
-                    Some(last) if got.len() == self.limit => better(candidate, last),
-                    _ => got.len() < self.limit,
-                }
-        });
-        match omitted {
-            Some((candidate, _)) => difference(format!("row {} is missing", show(candidate))),
-            None => Ok(()),
-        }
-    }
-}
-
-fn by_key_column(candidate: &Row, row: &Row) -> bool {
-    !row.is_empty() && candidate[0] == row[0]
-}
-
-fn better(candidate: &Row, last: &Row) -> bool {
-    match candidate[1].ranks(&last[1]) {
-        Ordering::Greater => true,
-        Ordering::Equal => {
-            candidate[1].is_exact() && candidate[0].ranks(&last[0]) == Ordering::Less
-        }
-        Ordering::Less => false,
+        };
+        Err(Difference(difference))
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checksums_counts_and_kinds_are_compared() {
+        let sum = |rows, sum| Answer::Checksum(Checksum { rows, sum });
+        let differs = |expected: &Answer, got: Answer| expected.check(&got).unwrap_err().0;
+        assert_eq!(sum(2, 9).check(&sum(2, 9)), Ok(()));
+        assert_eq!(differs(&sum(2, 9), sum(1, 9)), "expected 2 rows, got 1");
+        assert!(differs(&sum(2, 9), sum(2, 8)).contains("are not the rows expected"));
+        assert!(differs(&sum(2, 9), Answer::Count(2)).contains("of another kind"));
+        assert_eq!(Answer::Count(2).check(&Answer::Count(2)), Ok(()));
+        assert_eq!(
+            differs(&Answer::Count(2), Answer::Count(3)),
+            "expected 2 rows, the engine counts 3"
+        );
+    }
+
+    #[test]
+    fn machines_of_a_fleet_send_answers_by_kind() {
+        let sum = Answer::Checksum(Checksum { rows: 2, sum: u64::MAX });
+        for (answer, json) in [
+            (Answer::Count(3), r#"{"count":3}"#),
+            (sum, r#"{"checksum":{"rows":2,"sum":18446744073709551615}}"#),
+        ] {
+            assert_eq!(serde_json::to_string(&answer).unwrap(), json);
+            assert_eq!(serde_json::from_str::<Answer>(json).unwrap(), answer);
+        }
+    }
+
+    #[test]
+    fn floats_agree_within_tolerance_and_everything_else_exactly() {
+        assert!(Value::Float(30.0).agrees(&Value::Float(30.000_000_001)));
+        assert!(!Value::Float(20.0).agrees(&Value::Float(20.000_001)));
+        assert!(!Value::Int(3).agrees(&Value::Int(4)) && Value::Null.agrees(&Value::Null));
+    }
+}

@@ -45,11 +45,8 @@ impl Client {
 
     /// Returns the chosen package, `better-sqlite3`. `None` for the usual one of the engine.
     pub fn package(&self) -> Option<&str> {
-        if self.program().is_some() {
-            None
-        } else {
-            self.0.split_once(':').map(|(_, package)| package)
-        }
+        let (_, package) = self.0.split_once(':').filter(|_| self.program().is_none())?;
+        Some(package)
     }
 
     /// Returns what is appended to an engine's name to name the column: `python`,

@@ -2,11 +2,12 @@
 
 use std::ops::{AddAssign, SubAssign};
 
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The number of rows and the wrapping sum of their fingerprints. Equal sets of rows have equal
 /// checksums, in whatever order they are read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checksum {
     /// Number of rows.
     pub rows: u64,

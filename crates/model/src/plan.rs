@@ -64,7 +64,6 @@ pub struct Plan {
     #[serde(alias = "cap_ms")]
     pub max_run_time_ms: Option<u64>,
     /// Duration of a phase that lasts a fixed time, in milliseconds. Absent: the workload's own.
-    #[serde(default)]
     pub window_ms: Option<u64>,
     /// Duration of its unmeasured warm-up in milliseconds. Absent: the workload's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,7 +82,6 @@ pub struct Plan {
     #[serde(default = "default_p99_limit_ms", alias = "bound_ms")]
     pub p99_limit_ms: u64,
     /// Longest time of a trial in milliseconds, after which it is ended. Absent: no limit.
-    #[serde(default)]
     pub timeout_ms: Option<u64>,
     /// Seed of the rows and of the sequence of operations.
     pub seed: u64,
@@ -243,15 +241,14 @@ impl FromStr for Rate {
 
     /// Reads a number above 0 or `max`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("rate '{text}' is neither a number of samples per second nor max");
-        match text {
-            "max" => Ok(Self::Max),
-            _ => {
-                match text.parse().map_err(|_| wrong())? {
-                    0 => Err("a rate of 0 samples per second measures nothing: give at least 1"
-                        .to_owned()),
-                    rate => Ok(Self::PerSecond(rate)),
-                }
+        match text.parse::<u64>() {
+            _ if text == "max" => Ok(Self::Max),
+            Ok(0) => {
+                Err("a rate of 0 samples per second measures nothing: give at least 1".to_owned())
+            }
+            Ok(rate) => Ok(Self::PerSecond(rate)),
+            Err(_) => {
+                Err(format!("rate '{text}' is neither a number of samples per second nor max"))
             }
         }
     }

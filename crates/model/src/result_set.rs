@@ -86,7 +86,7 @@ fn in_any_order(mut these: Vec<Row<'_>>, mut others: Vec<Row<'_>>) -> Option<Fir
     let columns = these.first().or(others.first()).map_or(0, |row| row.len());
     let is_exact = |column: &usize| {
         let mut rows = these.iter().chain(&others);
-        rows.all(|row| !matches!(row[*column], Value::Float(_) | Value::Unit(_)))
+        rows.all(|row| !matches!(row[*column], Value::Float(_)))
     };
     let (exact, rough): (Vec<usize>, Vec<usize>) = (0..columns).partition(is_exact);
     let by = |columns: &[usize], a: Row<'_>, b: Row<'_>| {
@@ -141,8 +141,8 @@ fn same(a: &Value, b: &Value) -> bool {
 
 fn rank(a: &Value, b: &Value) -> Ordering {
     let kind = |value: &Value| match value {
-        Value::Null | Value::Any => 0,
-        Value::Int(_) | Value::Float(_) | Value::Unit(_) => 1,
+        Value::Null => 0,
+        Value::Int(_) | Value::Float(_) => 1,
         Value::Text(_) => 2,
     };
     kind(a).cmp(&kind(b)).then_with(|| match (a, b) {
@@ -158,8 +158,8 @@ fn rank(a: &Value, b: &Value) -> Ordering {
 fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Int(number) => Some(*number as f64),
-        Value::Float(number) | Value::Unit(number) => Some(*number),
-        Value::Null | Value::Text(_) | Value::Any => None,
+        Value::Float(number) => Some(*number),
+        Value::Null | Value::Text(_) => None,
     }
 }
 

@@ -29,11 +29,6 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b
 pub struct ServerUrl(String);
 
 impl ServerUrl {
-    /// Takes a URL as the user gave it.
-    pub const fn new(url: String) -> Self {
-        Self(url)
-    }
-
     /// Returns the whole URL with its secrets, for the client of the server.
     pub fn reveal(&self) -> &str {
         &self.0
@@ -83,6 +78,7 @@ impl ServerUrl {
 }
 
 impl From<&str> for ServerUrl {
+    /// Takes a URL as the user gave it.
     fn from(url: &str) -> Self {
         Self(url.to_owned())
     }

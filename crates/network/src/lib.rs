@@ -1,9 +1,7 @@
 //! A private network of a process. It has only a loopback device, whose traffic is counted exactly,
 //! and on which a link with delay, loss and rate can be imitated.
 
-mod built_in;
 mod file;
-mod interface;
 mod link;
 mod loopback;
 pub mod namespace;
@@ -11,7 +9,6 @@ mod netlink;
 pub mod relay;
 mod tunnel;
 
-pub use built_in::{LINKS, names};
 pub use file::{LinkError, built_in, parse};
 pub use loopback::{Counters, counters, enter, is_isolated};
-pub use tunnel::{Tunnel, round_trip};
+pub use tunnel::{create_tunnel, round_trip};

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::io;
 
-use crate::interface::{Interface, check_result};
+use crate::netlink::{Interface, check_result};
 
 /// The ids of an ordinary user, to keep them in a user namespace. They are formatted before a fork,
 /// because nothing can be allocated afterwards.

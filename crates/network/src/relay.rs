@@ -70,29 +70,25 @@ impl Task {
     pub fn carry(self, end: BorrowedFd<'_>) -> io::Result<LinkUse> {
         // SAFETY: the parent has opened it for this process, which takes it once.
         let device = unsafe { File::from_raw_fd(self.device) };
-        carry(&self.link, self.seed, device, end)
+        set_realtime();
+        let mut relay = Relay {
+            link: Link::new(&self.link, self.seed),
+            ports: ServerPorts::new(),
+            device,
+            began: Instant::now(),
+            directions: Default::default(),
+            free_buffers: Vec::new(),
+            late_ns: 0,
+            latest_ns: 0,
+        };
+        while !relay.wait(end)? {
+            relay.read_packets()?;
+            relay.write_due_packets()?;
+        }
+        let [up, down] = relay.link.carried();
+        let Relay { late_ns, latest_ns, .. } = relay;
+        Ok(LinkUse { round_trip_ns: 0, up, down, late_ns, latest_ns })
     }
-}
-
-fn carry(link: &NetworkLink, seed: u64, device: File, end: BorrowedFd<'_>) -> io::Result<LinkUse> {
-    set_realtime();
-    let mut relay = Relay {
-        link: Link::new(link, seed),
-        ports: ServerPorts::new(),
-        device,
-        began: Instant::now(),
-        directions: Default::default(),
-        free_buffers: Vec::new(),
-        late_ns: 0,
-        latest_ns: 0,
-    };
-    while !relay.wait(end)? {
-        relay.read_packets()?;
-        relay.write_due_packets()?;
-    }
-    let [up, down] = relay.link.carried();
-    let Relay { late_ns, latest_ns, .. } = relay;
-    Ok(LinkUse { round_trip_ns: 0, up, down, late_ns, latest_ns })
 }
 
 /// Makes this thread wake up on time and before other programs. Continues without it if the kernel

@@ -13,9 +13,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
 
-use crate::interface::{Interface, check_result};
 use crate::loopback::{DEVICE, is_isolated};
-use crate::netlink::{LOCAL, Request};
+use crate::netlink::{Interface, LOCAL, Request, check_result};
 
 /// Largest packet in bytes, as on Ethernet.
 const MTU: libc::c_int = 1_500;
@@ -27,54 +26,44 @@ const QUEUE_PACKETS: libc::c_int = 20_000;
 /// Number of the routing table with the route to the device.
 const TABLE: u8 = 100;
 
-/// The device through which 127.0.0.1 is reached.
-pub struct Tunnel(File);
-
-impl Tunnel {
-    /// Creates the device in this process's network namespace, which must be a private one
-    /// ([`enter`](crate::enter)).
-    ///
-    /// # Errors
-    /// If the namespace is shared with other processes, whose routes would change. If the kernel has
-    /// no TUN devices or no routing by rules, or does not allow this user to use them.
-    pub fn create() -> io::Result<Self> {
-        if !is_isolated() {
-            return Err(io::Error::other("this process has no network namespace of its own"));
-        }
-        let opened = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(libc::O_NONBLOCK)
-            .open("/dev/net/tun")
-            .map_err(|error| with_context("/dev/net/tun", &error))?;
-        // A new device would look for routers by IPv6, which would count as traffic. A kernel
-        // without IPv6 has no such file.
-        let _ = fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
-        let index = configure(&opened).map_err(|error| with_context("a TUN device", &error))?;
-        let set = |of: &str, name: &str, value: &str| {
-            let path = format!("/proc/sys/net/ipv4/conf/{of}/{name}");
-            fs::write(&path, value).map_err(|error| with_context(&path, &error))
-        };
-        set(DEVICE, "route_localnet", "1")?;
-        set(DEVICE, "accept_local", "1")?;
-        set(DEVICE, "rp_filter", "0")?;
-        set("all", "rp_filter", "0")?;
-        for request in [
-            Request::add_rule(1, Some(DEVICE), LOCAL),
-            Request::loopback_route(index, TABLE),
-            Request::add_rule(2, None, TABLE),
-            // The first rule, which finds 127.0.0.1 on the loopback device.
-            Request::remove_rule(0, LOCAL),
-        ] {
-            request.send().map_err(|error| with_context("a route of its own", &error))?;
-        }
-        Ok(Self(opened))
+/// Creates the device through which 127.0.0.1 is reached, for the process that carries its packets.
+/// The network namespace of this process must be a private one ([`enter`](crate::enter)).
+///
+/// # Errors
+/// If the namespace is shared with other processes, whose routes would change. If the kernel has
+/// no TUN devices or no routing by rules, or does not allow this user to use them.
+pub fn create_tunnel() -> io::Result<File> {
+    if !is_isolated() {
+        return Err(io::Error::other("this process has no network namespace of its own"));
     }
-
-    /// Returns the device, for the process that carries its packets.
-    pub fn into_file(self) -> File {
-        self.0
+    let opened = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open("/dev/net/tun")
+        .map_err(|error| with_context("/dev/net/tun", &error))?;
+    // A new device would look for routers by IPv6, which would count as traffic. A kernel
+    // without IPv6 has no such file.
+    let _ = fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+    let index = configure(&opened).map_err(|error| with_context("a TUN device", &error))?;
+    let set = |of: &str, name: &str, value: &str| {
+        let path = format!("/proc/sys/net/ipv4/conf/{of}/{name}");
+        fs::write(&path, value).map_err(|error| with_context(&path, &error))
+    };
+    set(DEVICE, "route_localnet", "1")?;
+    set(DEVICE, "accept_local", "1")?;
+    set(DEVICE, "rp_filter", "0")?;
+    set("all", "rp_filter", "0")?;
+    for request in [
+        Request::add_rule(1, Some(DEVICE), LOCAL),
+        Request::loopback_route(index, TABLE),
+        Request::add_rule(2, None, TABLE),
+        // The first rule, which finds 127.0.0.1 on the loopback device.
+        Request::remove_rule(0, LOCAL),
+    ] {
+        request.send().map_err(|error| with_context("a route of its own", &error))?;
     }
+    Ok(opened)
 }
 
 fn with_context(what: &str, error: &io::Error) -> io::Error {

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use embermark_model::network::{LinkUse, NetworkLink};
 use embermark_network::relay::Task;
-use embermark_network::{Tunnel, counters, enter, is_isolated, parse, round_trip};
+use embermark_network::{counters, create_tunnel, enter, is_isolated, parse, round_trip};
 use embermark_skips::skipped;
 use libtest_mimic::{Arguments, Trial};
 
@@ -74,7 +74,7 @@ impl RelayProcess {
     fn start(text: &str) -> Self {
         enter().unwrap();
         let link: NetworkLink = parse("own", text).unwrap();
-        let device = Tunnel::create().unwrap().into_file();
+        let device = create_tunnel().unwrap();
         assert!(is_isolated());
         let task = serde_json::to_string(&Task::new(&device, link, 7).unwrap()).unwrap();
         let mut program = Command::new(env::current_exe().unwrap());
@@ -95,7 +95,7 @@ fn a_network_that_others_share_gets_no_link() {
     if is_isolated() {
         return skipped("a shared network", "these tests run in a private network");
     }
-    let error = Tunnel::create().err().unwrap().to_string();
+    let error = create_tunnel().unwrap_err().to_string();
     assert!(error.contains("no network namespace of its own"), "{error}");
 }
 

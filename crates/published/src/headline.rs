@@ -81,14 +81,16 @@ impl fmt::Display for Evidence {
 }
 
 impl Headline {
+    /// Returns where the figures next to it are found, in the order of its fields.
+    pub fn beside(&self) -> [Option<&FigureSource>; 5] {
+        [&self.as_published, &self.equal, &self.counter, &self.client, &self.emulated]
+            .map(Option::as_ref)
+    }
+
     /// Whether a figure next to it comes from this piece.
     pub fn rests_on(&self, piece: &str) -> bool {
-        let beside = [&self.as_published, &self.equal, &self.counter, &self.client, &self.emulated];
-        let pieces = beside
-            .into_iter()
-            .flatten()
-            .flat_map(|beside| beside.pieces.iter().chain(beside.to_pieces.iter().flatten()));
-        pieces.into_iter().any(|name| name == piece)
+        let mut beside = self.beside().into_iter().flatten();
+        beside.any(|of| of.pieces.iter().chain(of.to_pieces.iter().flatten()).any(|n| n == piece))
     }
 
     /// Returns the printed figures as they are compared: divided by the numbers of rows if times

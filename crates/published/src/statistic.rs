@@ -27,12 +27,4 @@ impl Statistic {
             }
         })
     }
-
-    /// Returns its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Mean => "mean",
-            Self::Median => "median",
-        }
-    }
 }

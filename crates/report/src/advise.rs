@@ -56,10 +56,8 @@ use levels::Level;
 /// [`crate::compare::unpoolable`] checks that.
 pub fn tables(files: &[&ResultFile], rows: Option<u64>, conditions: &[Conditions]) -> AdviceTables {
     let pooled = pool::pooled(files);
-    let Some(file) = pooled.as_deref() else {
-        return AdviceTables { tables: Vec::new(), turns: Vec::new() };
-    };
     let mut all = AdviceTables { tables: Vec::new(), turns: Vec::new() };
+    let Some(file) = pooled.as_deref() else { return all };
     let mut languages = clients::by_language(file);
     if languages.iter().any(|own| own.has_cells(conditions)) {
         languages.retain(|own| own.has_cells(conditions));
@@ -85,8 +83,8 @@ fn tables_for_columns(
     let file = &*language.file;
     let comparison = summary::compare(file, &[]);
     let levels = levels::for_conditions(&comparison, rows, conditions);
-    let mut turns =
-        turns::criterion_turns(&scaling::analyze(file, &comparison, &[]), &comparison.kinds);
+    let scaling = scaling::analyze(&comparison, &[]);
+    let mut turns = turns::criterion_turns(&scaling, &comparison.kinds);
     turns.retain(|turn| levels.iter().any(|level| level.conditions == turn.conditions));
     turns.iter_mut().for_each(|turn| turn.client.clone_from(&language.name));
     let tables = levels.iter().map(|level| table(language, &comparison, level, rows));
@@ -132,7 +130,11 @@ fn table<'a>(
         for engine in &group.engines {
             let (name, tier) = (engine.name(), group.durability);
             if !engines.iter().any(|known| known.engine == name && known.tier == tier) {
-                let own = cells_of(file, groups, engine.id, tier);
+                let is_own = |cell: &&Cell| {
+                    (&*cell.id.engine, cell.id.durability) == (engine.id, tier)
+                        && groups.iter().any(|group| group.holds(&cell.id))
+                };
+                let own: Vec<&Cell> = file.cells.iter().filter(is_own).collect();
                 let is_here = own.iter().any(|cell| cell.status != Status::Unavailable);
                 if !own.is_empty() && !is_here {
                     absent.push((name.clone(), tier));
@@ -142,22 +144,22 @@ fn table<'a>(
                     tier,
                     effective_durability: engine.effective_durability,
                     broken: None,
-                    wrong: wrong_answers(file, groups, engine.id, tier),
+                    wrong: wrong_answers(&own),
                     facts: facts::engine_facts(file, groups, engine, tier),
-                    pace: pace::slowest_pace(file, groups, kinds, (engine.id, tier)),
+                    pace: pace::slowest_pace(groups, kinds, (engine.id, tier)),
                     ratios: BTreeMap::new(),
                     intervals: BTreeMap::new(),
                     by_workload: BTreeMap::new(),
                     lacks: BTreeMap::new(),
-                    shortfalls: shortfalls(file, groups, engine.id, tier),
+                    shortfalls: own.iter().filter_map(|cell| shortfall(cell)).collect(),
                 });
             }
         }
     }
-    let tiers = Durability::ALL.map(|tier| (tier, ratios::lines(file, groups, kinds, tier)));
+    let tiers = Durability::ALL.map(|tier| (tier, ratios::lines(groups, kinds, tier)));
+    let tiers = BTreeMap::from(tiers);
     for entry in &mut engines {
-        let lines = tiers.iter().find(|(tier, _)| *tier == entry.tier).map(|(_, lines)| lines);
-        for (criterion, lines) in lines.into_iter().flatten() {
+        for (criterion, lines) in &tiers[&entry.tier] {
             let standing = ratios::standing(lines, &entry.engine);
             if let Some((ratio, interval)) = standing.ratio {
                 entry.ratios.insert(criterion, ratio);
@@ -178,10 +180,9 @@ fn table<'a>(
     }
     over_the_best(&mut engines);
     let made_of = |group: &Group<'_>| -> Vec<&'static str> {
-        let own = tiers.iter().filter(|(tier, _)| *tier == group.durability);
-        let lines = own.flat_map(|(_, lines)| lines);
         let has = |lines: &[line::Line<'_>]| lines.iter().any(|l| l.workload == group.workload);
-        lines.filter(|(_, lines)| has(lines)).map(|(criterion, _)| *criterion).collect()
+        let own = tiers[&group.durability].iter().filter(|(_, lines)| has(lines));
+        own.map(|(criterion, _)| *criterion).collect()
     };
     let rests_on = groups.iter().filter_map(|group| rests_on(file, group, made_of(group)));
     let network = notes::network::name(file);
@@ -224,39 +225,23 @@ fn rests_on(file: &ResultFile, group: &Group<'_>, criteria: Vec<&'static str>) -
     Some(RestsOn {
         tier: group.durability,
         workload: text::plain(group.workload),
-        scale: group.extent().to_string(),
+        scale: group.extent.to_string(),
         rows: group.row_count(),
         criteria,
         protocol: format!("{protocol}{cold}{energy}"),
-        wear: wear::source(file, group),
+        wear: wear::source(group),
     })
 }
 
-/// Lists the shortfalls of an engine's cells in a tier: `machine 60k individual: write lost 24,261
-/// of 40,000`.
-fn shortfalls(
-    file: &ResultFile,
-    groups: &[&Group<'_>],
-    engine: &str,
-    tier: Durability,
-) -> Vec<String> {
-    let own = cells_of(file, groups, engine, tier).into_iter();
-    let short = own.filter_map(|cell| {
-        Some(format!("{}: {}", place_of(cell), Shortfall::find(cell, None)?.words(None)))
-    });
-    short.collect()
+/// Describes the shortfall of a cell: `machine 60k individual: write lost 24,261 of 40,000`.
+fn shortfall(cell: &Cell) -> Option<String> {
+    Some(format!("{}: {}", place_of(cell), Shortfall::find(cell, None)?.words(None)))
 }
 
-/// Names the cells of an engine in a tier that answered wrongly, with their phases: `sensors 10k
-/// single: outages`. `None` if all answers were right.
-fn wrong_answers(
-    file: &ResultFile,
-    groups: &[&Group<'_>],
-    engine: &str,
-    tier: Durability,
-) -> Option<String> {
-    let own = cells_of(file, groups, engine, tier).into_iter();
-    let wrong = own.filter(|cell| cell.status == Status::Wrong).map(|cell| {
+/// Names the cells that answered wrongly, with their phases: `sensors 10k single: outages`. `None`
+/// if all answers were right.
+fn wrong_answers(own: &[&Cell]) -> Option<String> {
+    let wrong = own.iter().filter(|cell| cell.status == Status::Wrong).map(|cell| {
         let phases = cell.trials.iter().flat_map(|trial| &trial.phases);
         let phases = phases.filter(|part| part.status == Status::Wrong);
         let phases = text::unique(phases.map(|part| text::plain(&part.phase)));
@@ -264,20 +249,6 @@ fn wrong_answers(
     });
     let wrong = text::joined(wrong, "; ");
     (!wrong.is_empty()).then_some(wrong)
-}
-
-/// Returns the cells of an engine in a tier of these groups.
-fn cells_of<'f>(
-    file: &'f ResultFile,
-    groups: &[&Group<'_>],
-    engine: &str,
-    tier: Durability,
-) -> Vec<&'f Cell> {
-    let own = file.cells.iter().filter(|cell| {
-        (&*cell.id.engine, cell.id.durability) == (engine, tier)
-            && groups.iter().any(|group| group.holds(&cell.id))
-    });
-    own.collect()
 }
 
 /// Names the work of a cell: `machine 60k individual`.

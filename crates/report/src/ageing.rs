@@ -61,25 +61,14 @@ fn lines<'a>(
     rows_per_day: Option<f64>,
 ) -> impl Iterator<Item = Line<'a>> {
     let several = cell.trials.len() > 1;
-    cell.trials.iter().flat_map(move |trial| {
-        let runs =
-            trial.phases.iter().flat_map(|part| part.runs.iter().map(move |run| (part, run)));
-        runs.filter_map(move |(part, run)| {
-            let seen = run.observed.as_ref()?;
-            let (timeline, number) = (seen.timeline.as_ref()?, several.then_some(trial.index));
-            let storage = trial.storage_times.as_ref();
-            Some(Line {
-                file,
-                cell,
-                part,
-                run,
-                seen,
-                timeline,
-                trial: number,
-                storage,
-                rows_per_day,
-            })
-        })
+    let trials = cell.trials.iter();
+    let parts = trials.flat_map(|trial| trial.phases.iter().map(move |part| (trial, part)));
+    let runs = parts.flat_map(|(trial, part)| part.runs.iter().map(move |run| (trial, part, run)));
+    runs.filter_map(move |(trial, part, run)| {
+        let seen = run.observed.as_ref()?;
+        let (timeline, storage) = (seen.timeline.as_ref()?, trial.storage_times.as_ref());
+        let trial = several.then_some(trial.index);
+        Some(Line { file, cell, part, run, seen, timeline, trial, storage, rows_per_day })
     })
 }
 
@@ -127,17 +116,6 @@ impl Line<'_> {
         Some(format::duration(latency.p99.unwrap_or(latency.max) as f64))
     }
 
-    /// Returns the allocated space at the end of the last round.
-    fn space(&self) -> Option<String> {
-        let bytes = self.timeline.rounds.last()?.allocated_bytes?;
-        Some(format::bytes(bytes as f64))
-    }
-
-    /// Returns bytes written to the trial's own device per byte of rows.
-    fn written(&self) -> Option<String> {
-        written_per_byte(self.run).map(format::number)
-    }
-
     /// Returns the number of rows written.
     fn rows(&self) -> u64 {
         total(self.timeline.slices.iter().map(|slice| slice.rows_in))
@@ -181,9 +159,10 @@ impl Line<'_> {
         causes.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
         let named = causes.iter().take(NAMED);
         let named = named.map(|(name, times)| format!("{} in {times}", text::plain(name)));
-        let named = text::joined(named, ", ");
-        let named =
-            if named.is_empty() { "nothing that it reports changed".to_owned() } else { named };
+        let named = match causes.is_empty() {
+            true => "nothing that it reports changed".to_owned(),
+            false => text::joined(named, ", "),
+        };
         format!("{} ({named})", format::count(*stalled))
     }
 }
@@ -206,7 +185,7 @@ pub(crate) fn throughput(timeline: &Timeline) -> Option<f64> {
     let last = last_rounds(timeline);
     let rows = total(last.iter().map(|round| round.rows));
     let ns = total(last.iter().map(|round| round.elapsed_ns));
-    (rows > 0 && ns > 0).then(|| rows as f64 * 1e9 / ns as f64)
+    per_second(rows, ns)
 }
 
 /// Returns rows per second until the window was full, over at most the first minute.
@@ -219,6 +198,10 @@ fn throughput_at_first(timeline: &Timeline) -> Option<f64> {
             break;
         }
     }
+    per_second(rows, ns)
+}
+
+fn per_second(rows: u64, ns: u64) -> Option<f64> {
     (rows > 0 && ns > 0).then(|| rows as f64 * 1e9 / ns as f64)
 }
 
@@ -238,8 +221,11 @@ const COLUMNS: [Column; 11] = [
     ("p99 at first", |line| line.p99("commit-first")),
     ("question p99", |line| line.p99("question-last")),
     ("expiry p50", |line| Some(format::duration(line.latency("expiry-last")?.p50 as f64))),
-    ("space", |line| line.space()),
-    ("written/byte", |line| line.written()),
+    ("space", |line| {
+        let bytes = line.timeline.rounds.last()?.allocated_bytes?;
+        Some(format::bytes(bytes as f64))
+    }),
+    ("written/byte", |line| written_per_byte(line.run).map(format::number)),
     ("stalls", |line| Some(line.stalls())),
 ];
 
@@ -251,21 +237,19 @@ const FLASH_COLUMNS: [Column; 2] = [
 
 fn table(title: String, lines: &[Line<'_>]) -> Annotated {
     let flash = lines.iter().any(|line| line.programmed().is_some());
-    let columns: Vec<Column> =
-        COLUMNS.into_iter().chain(FLASH_COLUMNS.into_iter().filter(|_| flash)).collect();
+    let mut columns = COLUMNS.to_vec();
+    columns.extend(FLASH_COLUMNS.iter().filter(|_| flash));
     let rows = lines.iter().map(|line| {
-        let ok = line.part.status.has_figures();
-        let first = match ok {
+        let status = line.part.status;
+        let first = match status.has_figures() {
             true => line.steady(),
-            false => Text::toned(line.part.status.to_string(), Tone::Bad),
+            false => Text::toned(status.to_string(), Tone::Bad),
         };
         let shown = columns.iter().map(|(_, show)| Text::new(format::or_dash(show(line), |of| of)));
         (line.label(), [first].into_iter().chain(shown).collect())
     });
     let header = ["steady"].into_iter().chain(columns.iter().map(|(name, _)| *name));
-    let header = header.map(str::to_owned).collect();
-    let grid = Grid { title, header, rows: rows.collect() };
-    Annotated { grid, notes: legend(lines) }
+    Annotated { grid: Grid::new(title, header, rows.collect()), notes: legend(lines) }
 }
 
 fn legend(lines: &[Line<'_>]) -> Vec<Note> {
@@ -280,11 +264,9 @@ fn legend(lines: &[Line<'_>]) -> Vec<Note> {
     let mut notes =
         vec![note("steady", steady), note("columns", columns), note("amounts", amounts)];
     let expiry =
-        lines.iter().map(|line| (line.timeline.expiry.as_str(), line.cell.id.engine.as_str()));
-    let by =
-        text::by_key(expiry.map(|(expiry, engine)| (text::plain(expiry), text::plain(engine))));
-    let by =
-        by.into_iter().map(|(how, engines)| format!("{how}: {}", text::unique(engines).join(", ")));
+        |line: &Line<'_>| (text::plain(&line.timeline.expiry), text::plain(&line.cell.id.engine));
+    let by = text::by_key(lines.iter().map(expiry));
+    let by = by.into_iter().map(|(how, engines)| format!("{how}: {}", engines.join(", ")));
     if lines.iter().any(|line| line.programmed().is_some()) {
         let flash = "by the model of the imitated storage, not measured on a device: bytes that its flash programmed per row, and \
                      years until its blocks are worn at --rows-per-day, from the card's shortest life to its longest";

@@ -65,15 +65,12 @@ impl GroupProtocol {
             let of = Protocol::from_cells(file.cells.iter().filter(|other| is_of(&other.id, cell)));
             of.map_or_else(|| "nothing that ended well".to_owned(), |of| of.to_string())
         };
-        let (workload, variant) = (text::plain(&cell.workload), text::plain(&cell.variant));
+        let CellId { workload, variant, durability, .. } = cell;
+        let title = format!("{workload} {} · durability {durability} · {variant}", cell.extent());
         let (old, new) = (protocol(old), protocol(new));
         Self {
             cell: cell.clone(),
-            title: format!(
-                "{workload} {} · durability {} · {variant}",
-                cell.extent(),
-                cell.durability
-            ),
+            title: text::plain(&title),
             protocol: if old == new { old } else { format!("old {old}, new {new}") },
         }
     }
@@ -121,21 +118,15 @@ impl Change {
         let [old, new] = &pair.figures;
         let interval = ratio_interval(&new.per_trial_ns, &old.per_trial_ns);
         let lacking = pair.lacking();
-        let verdict = match interval {
-            _ if lacking.is_some() => Verdict::DidNotKeepUp,
-            None => Verdict::TooFewTrials,
-            Some(ends) if includes_one(ends) => Verdict::NoDifference,
-            Some([low, _]) if low > 1.0 => Verdict::Slower,
-            Some(_) => Verdict::Faster,
+        let welch = || welch_p(&new.per_trial_ns, &old.per_trial_ns);
+        let (verdict, p) = match interval {
+            _ if lacking.is_some() => (Verdict::DidNotKeepUp, None),
+            None => (Verdict::TooFewTrials, None),
+            // Larger than Welch's, which is the cautious choice.
+            Some(ends) if includes_one(ends) => (Verdict::NoDifference, Some(1.0)),
+            Some([low, _]) if low > 1.0 => (Verdict::Slower, welch()),
+            Some(_) => (Verdict::Faster, welch()),
         };
-        // Larger than Welch's if the interval includes 1, which is the cautious choice.
-        let p = interval.filter(|_| lacking.is_none()).and_then(|ends| {
-            if includes_one(ends) {
-                Some(1.0)
-            } else {
-                welch_p(&new.per_trial_ns, &old.per_trial_ns)
-            }
-        });
         Self {
             cell: pair.cell.clone(),
             phase: pair.phase.to_owned(),

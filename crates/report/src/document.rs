@@ -2,9 +2,8 @@
 
 use embermark_model::result::ResultFile;
 
-use crate::export::markdown;
-use crate::grid::{self, Annotated, Grid};
-use crate::note::Section;
+use crate::grid::{self, Annotated, Grid, Text};
+use crate::note::{Note, Section};
 use crate::text::{joined, markdown as escaped};
 use crate::{Options, ageing, cost, evidence, flash, notes, published, scaling, table};
 
@@ -48,12 +47,12 @@ impl Block {
             Self::Table(Annotated { grid, notes }, under) => {
                 let level = if under.is_empty() { "###" } else { "##" };
                 let under = (!under.is_empty()).then(|| escaped(&under.join(" · ")));
-                let notes = (!notes.is_empty()).then(|| markdown::list(notes));
+                let notes = (!notes.is_empty()).then(|| markdown_list(notes));
                 let title = [format!("{level} {}", escaped(&grid.title))].into_iter().chain(under);
-                title.chain(markdown::table(grid)).chain(notes).collect()
+                title.chain(markdown_table(grid)).chain(notes).collect()
             }
             Self::Section(Section { title, notes }) => {
-                vec![format!("### {}\n\n{}", escaped(title), markdown::list(notes))]
+                vec![format!("### {}\n\n{}", escaped(title), markdown_list(notes))]
             }
         }
     }
@@ -72,27 +71,48 @@ pub(crate) fn markdown(blocks: &[Block]) -> String {
 /// Returns the whole report of a result.
 pub(crate) fn report(file: &ResultFile, options: &Options<'_>) -> Vec<Block> {
     let (comparison, durability) = evidence::compare(file, options.order, options.durability);
-    let scaling = scaling::analyze(file, &comparison, options.explanations);
+    let scaling = scaling::analyze(&comparison, options.explanations);
     let mut blocks: Vec<Block> = notes::notice(file).map(Block::Head).into_iter().collect();
     for group in &comparison.groups {
-        let mut under = grid::subtitle(group, file);
+        let mut under = grid::subtitle(group);
         let grids = grid::group_tables(group, options, &scaling).into_iter();
         blocks.extend(grids.map(|grid| Block::table(grid, std::mem::take(&mut under))));
     }
-    let costs = cost::grids(file, &durability, &options.weights, options.published).into_iter();
-    let ageing = ageing::grids(file, options.rows_per_day).into_iter();
-    let published = published::comparisons(file, &comparison, options.published);
-    let cards = flash::grids(file, &comparison, options.rows_per_day);
-    let of_scale = scaling::grids(&scaling).into_iter();
-    blocks.extend(
-        of_scale
-            .chain(ageing)
-            .chain(cards)
-            .chain(costs)
-            .chain(published)
-            .map(|one| Block::Table(one, Vec::new())),
-    );
-    let sections = notes::sections(file, &comparison, &scaling, &durability, options.path);
+    let tables = [
+        scaling::grids(&scaling),
+        ageing::grids(file, options.rows_per_day),
+        flash::grids(&comparison, options.rows_per_day),
+        cost::grids(file, &durability, &options.weights, options.published),
+        published::comparisons(&comparison, options.published),
+    ];
+    blocks.extend(tables.into_iter().flatten().map(|one| Block::Table(one, Vec::new())));
+    let sections = notes::sections(&comparison, &scaling, &durability, options.path);
     blocks.extend(sections.into_iter().map(Block::Section));
     blocks
+}
+
+/// Formats a table as Markdown. `None` if it has no columns or rows.
+fn markdown_table(grid: &Grid) -> Option<String> {
+    let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
+    let header = [String::new()].into_iter().chain(grid.header.iter().map(|name| escaped(name)));
+    let rule = ["---"].into_iter().chain(grid.header.iter().map(|_| "---:")).map(str::to_owned);
+    let rows = grid.rows.iter().map(|(label, texts)| {
+        line([escaped(label)].into_iter().chain(texts.iter().map(markdown_cell)).collect())
+    });
+    let head = [line(header.collect()), line(rule.collect())];
+    let lines: Vec<String> = head.into_iter().chain(rows).collect();
+    (!grid.header.is_empty() && !grid.rows.is_empty()).then(|| lines.join("\n"))
+}
+
+fn markdown_cell(text: &Text) -> String {
+    let shown = escaped(&text.line());
+    if text.best.is_empty() { shown } else { format!("**{shown}**") }
+}
+
+fn markdown_list(notes: &[Note]) -> String {
+    let lines = notes.iter().map(|note| match note.about.as_str() {
+        "" => format!("- {}", escaped(&note.says)),
+        about => format!("- **{}** {}", escaped(about), escaped(&note.says)),
+    });
+    joined(lines, "\n")
 }

@@ -2,7 +2,7 @@
 
 use embermark_model::result::{PhaseResult, ResultFile, Trial};
 
-use crate::statistics::geometric_mean;
+use crate::statistics::{FEWEST_TRIALS, geometric_mean};
 use crate::summary::{counted, per_operation};
 use crate::{format, text};
 
@@ -30,12 +30,11 @@ pub fn drift(file: &ResultFile) -> Option<Drift> {
     let cell = file.cells.iter().find(|cell| cell.id == drift.cell)?;
     let first = cell.trials.iter().find(|trial| trial.index == drift.first)?;
     let (ratio, phases) = over(&drift.again, first)?;
-    let others: Vec<f64> =
-        cell.trials.iter().filter_map(|trial| Some(over(trial, first)?.0)).collect();
-    let ends = || {
-        Some([others.iter().copied().reduce(f64::min)?, others.iter().copied().reduce(f64::max)?])
-    };
-    let trials = if others.len() < crate::statistics::FEWEST_TRIALS { None } else { ends() };
+    let others = cell.trials.iter().filter_map(|trial| Some(over(trial, first)?.0));
+    let others: Vec<f64> = others.collect();
+    let end = |of: fn(f64, f64) -> f64| others.iter().copied().reduce(of);
+    let ends = end(f64::min).zip(end(f64::max)).map(|(low, high)| [low, high]);
+    let trials = ends.filter(|_| others.len() >= FEWEST_TRIALS);
     Some(Drift { cell: text::plain(&drift.cell.to_string()), ratio, phases, trials })
 }
 

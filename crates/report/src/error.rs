@@ -60,16 +60,9 @@ pub enum ReportError {
          or by a program, or written by an unreleased embermark", .0.display(), .1
     )]
     Malformed(PathBuf, String),
-    /// The result has a longer text than any run keeps: which, and its length.
-    #[error(
-        "{} holds {}, and 1 MiB is the most: it was changed by hand or by a program", .0.display(), .1
-    )]
-    TooLong(PathBuf, String),
-    /// The result has something twice: what.
-    #[error(
-        "{} holds {} twice: it was changed by hand or by a program", .0.display(), .1
-    )]
-    Twice(PathBuf, String),
+    /// The result has something that no run writes: what.
+    #[error("{} holds {}: it was changed by hand or by a program", .0.display(), .1)]
+    Changed(PathBuf, String),
     /// Two files have the same run. Side by side they would look like two runs.
     #[error("{} and {} hold the same run ({}): give each result once", .0.display(), .1.display(), .2)]
     SameRun(PathBuf, PathBuf, String),

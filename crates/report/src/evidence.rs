@@ -2,26 +2,25 @@
 //! engine's manual. `docs/durability-experiments.md` describes the tests.
 
 mod full_disk;
-mod record;
 mod tier_standing;
+
+use std::path::PathBuf;
 
 use embermark_model::Durability;
 use embermark_model::durability_result::{Experiment, Outcome, Tested, Verdict};
 use serde::Serialize;
 
-use crate::text;
+use crate::{ReportError, text};
 
 pub(crate) use full_disk::full_disk;
 pub use full_disk::{full_disk_markdown, full_disk_text};
-pub(crate) use record::Origin;
-pub use record::Record;
 pub(crate) use tier_standing::{
-    TierStanding, broken, compare, distinct, notes, run_standings, summary_line, tier_standings,
+    TierStanding, broken, compare, notes, of_tier, run_standings, summary_line, tier_standings,
 };
 pub use tier_standing::{findings, findings_text, mark_advice};
 
 /// Evidence for what a tier of an engine promises.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
@@ -32,7 +31,7 @@ pub enum Standing {
 }
 
 /// Tests of a tier, with the engine version of the result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Shown {
     /// Kills of its processes.
@@ -48,7 +47,7 @@ pub struct Shown {
 }
 
 /// Outcomes of the tries of an experiment.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Tries {
     /// Number of tries.
@@ -62,7 +61,7 @@ pub struct Tries {
 }
 
 /// Why there is no evidence from tests.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
@@ -76,28 +75,19 @@ pub enum Why {
     NoKill(u32),
 }
 
-impl Shown {
-    /// Whether the tier's promise was broken.
-    pub const fn is_broken(&self) -> bool {
-        self.kills.violations + self.states.violations > 0
-    }
-}
-
 impl Standing {
     /// Whether the tier's promise was broken.
     pub const fn is_broken(&self) -> bool {
-        matches!(self, Self::Shown(shown) if shown.is_broken())
+        matches!(self, Self::Shown(of) if of.kills.violations + of.states.violations > 0)
     }
 
     /// Combines the experiments in one tier with the same engine version, each with its run.
     fn from_tests(tier: Durability, version: &str, tried: &[(&Outcome, &Tested)]) -> Self {
         let tries = |experiment: Experiment| {
             let all = tried.iter().map(|(_, tested)| *tested);
-            let all = all.filter(|tested| tested.experiment == experiment);
-            match experiment.is_survived_by(tier) {
-                true => Tries::sum(all),
-                false => Tries::default(),
-            }
+            Tries::sum(all.filter(|tested| {
+                tested.experiment == experiment && experiment.is_survived_by(tier)
+            }))
         };
         let (kills, states) = (tries(Experiment::Kill), tries(Experiment::PowerCut));
         if kills.violations + states.violations == 0 {
@@ -110,8 +100,8 @@ impl Standing {
                 _ => {}
             }
         }
-        let cut = |tested: &Tested| tested.experiment == Experiment::PowerCut;
-        let cut = tried.iter().filter(|(_, tested)| states.tried > 0 && cut(tested));
+        let is_cut = |tested: &Tested| tested.experiment == Experiment::PowerCut;
+        let cut = tried.iter().filter(|(_, tested)| states.tried > 0 && is_cut(tested));
         let file_systems = text::unique(cut.map(|(run, _)| text::plain(&run.head.file_system)));
         let days = tried.iter().map(|(run, _)| run.head.begun.get(..10).unwrap_or_default());
         let date = text::plain(days.max().unwrap_or_default());
@@ -135,6 +125,153 @@ impl Tries {
         }
         tries
     }
+}
+
+/// The record that is part of embermark: result files without examples and without the list of what
+/// was not tried. `embermark durability-record` writes it.
+const SHIPPED: &str = include_str!("../durability/record.json");
+
+/// Runs of `embermark durability`.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    /// Runs of the reader.
+    own: Vec<Outcome>,
+    /// Runs that are part of embermark.
+    shipped: Vec<Outcome>,
+}
+
+/// A record without runs.
+static EMPTY: Record = Record { own: Vec::new(), shipped: Vec::new() };
+
+impl Default for &Record {
+    /// Returns a record without runs.
+    fn default() -> Self {
+        &EMPTY
+    }
+}
+
+impl Record {
+    /// Combines a reader's own runs with the record that is part of embermark. If the own runs
+    /// tested a tier of a version, only they count for it.
+    ///
+    /// # Panics
+    /// If the file in the repository is not such a record, which a test rules out.
+    pub fn with(own: Vec<Outcome>) -> Self {
+        let shipped = serde_json::from_str(SHIPPED);
+        Self { own, shipped: shipped.expect("the file of the repository is well-formed") }
+    }
+
+    /// Makes a record of one run.
+    pub fn from_run(run: Outcome) -> Self {
+        Self { own: vec![run], shipped: Vec::new() }
+    }
+
+    /// Returns the text of a record of these runs that can be part of embermark. Engines that
+    /// `may_be_published` rejects are left out.
+    ///
+    /// # Errors
+    /// If a value has no JSON form, which does not happen here.
+    pub fn text(
+        runs: Vec<Outcome>,
+        may_be_published: impl Fn(&str) -> bool,
+    ) -> Result<String, ReportError> {
+        let line = |run: Outcome| {
+            let tested: Vec<String> = run.tested.iter().map(|one| one.engine.clone()).collect();
+            let mut run = run.only(|id| may_be_published(id) && tested.iter().any(|one| one == id));
+            run.not_tried.clear();
+            run.tested.iter_mut().for_each(|one| one.examples.clear());
+            run.head.engine_libraries.retain(|id, _| may_be_published(id));
+            for library in run.head.engine_libraries.values_mut() {
+                library.path = library.path.file_name().map(PathBuf::from).unwrap_or_default();
+            }
+            serde_json::to_string(&run)
+        };
+        // One run per line, so that two records can be compared by eye.
+        let lines = runs.into_iter().map(line).collect::<Result<Vec<_>, _>>()?;
+        Ok(format!("[\n{}\n]\n", lines.join(",\n")))
+    }
+
+    /// Returns the ids of the engines that were tested.
+    pub fn engines(&self) -> Vec<&str> {
+        let runs = self.own.iter().chain(&self.shipped);
+        text::unique(runs.flat_map(|run| &run.tested).map(|one| one.engine.as_str()))
+    }
+
+    /// Returns the evidence for a tier of an engine ([`Tested::subject`]) whose setting keeps
+    /// `effective`. `None` if the tier promises nothing, or if the setting keeps less than the
+    /// tier.
+    pub fn standing(
+        &self,
+        engine: &str,
+        version: &str,
+        tier: Durability,
+        effective: Durability,
+    ) -> Option<Standing> {
+        if tier == Durability::None || effective < tier {
+            return None;
+        }
+        let mut others = Vec::new();
+        let mut in_part = None;
+        for runs in [&self.own, &self.shipped] {
+            let mut tried = tests_of_version(runs, engine, version);
+            tried.retain(|(_, tested)| tested.effective() == effective);
+            // Those of a setting that keeps the same count if the requested tier has none.
+            if tried.iter().any(|(_, tested)| tested.durability == tier) {
+                tried.retain(|(_, tested)| tested.durability == tier);
+            }
+            match Standing::from_tests(tier, version, &tried) {
+                shown @ Standing::Shown(_) => return Some(shown),
+                Standing::ByManual(Why::NeverTried) => {}
+                by_manual => in_part = in_part.or(Some(by_manual)),
+            }
+            let tested = runs.iter().flat_map(|run| &run.tested);
+            let tested = tested.filter(|one| one.subject() == engine);
+            let versions = tested.map(|one| one.version.clone());
+            others.extend(versions.filter(|other| !is_same(other, version)));
+        }
+        let why = match others.is_empty() {
+            true => Why::NeverTried,
+            false => Why::OtherVersions(text::unique(others)),
+        };
+        in_part.or(Some(Standing::ByManual(why)))
+    }
+
+    /// Returns the tests of an engine's version with their runs. The reader's own runs are used if
+    /// they tested it.
+    pub(crate) fn tested(&self, engine: &str, version: &str) -> Vec<(&Outcome, &Tested)> {
+        let own = tests_of_version(&self.own, engine, version);
+        if own.is_empty() { tests_of_version(&self.shipped, engine, version) } else { own }
+    }
+
+    /// Whether a run is part of embermark.
+    pub(crate) fn ships(&self, run: &Outcome) -> bool {
+        self.shipped.iter().any(|shipped| std::ptr::eq(shipped, run))
+    }
+}
+
+/// Returns the tests of an engine's version with their runs.
+fn tests_of_version<'a>(
+    runs: &'a [Outcome],
+    engine: &str,
+    version: &str,
+) -> Vec<(&'a Outcome, &'a Tested)> {
+    let all = runs.iter().flat_map(|run| run.tested.iter().map(move |one| (run, one)));
+    all.filter(|(_, one)| one.subject() == engine && is_same(&one.version, version)).collect()
+}
+
+/// Whether two texts name one version. A running server also reports its package, which its program
+/// does not: `15.18 (Debian 15.18-0+deb12u1)`, `10.11.19-MariaDB-0+deb12u1`.
+fn is_same(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    long.strip_prefix(short).is_some_and(|rest| {
+        let mut rest = rest.chars();
+        match rest.next() {
+            None => true,
+            Some(' ') => !short.is_empty(),
+            Some('-') => !short.is_empty() && rest.next().is_some_and(char::is_uppercase),
+            Some(_) => false,
+        }
+    })
 }
 
 #[cfg(test)]

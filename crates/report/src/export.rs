@@ -1,35 +1,27 @@
-//! Output formats of a result, one module each.
+//! Output formats of a result.
 
-mod bencher;
 mod column;
 mod columns;
-mod csv;
-mod disk;
-mod energy;
-mod explained;
-mod flash;
-mod json;
 mod lines;
-pub(crate) mod markdown;
 mod observed;
-mod parquet;
-mod rows;
-mod several;
-mod statistics;
-mod timeline;
+mod resources;
+mod runs;
 
-pub(crate) use csv::written as csv_written;
-pub use parquet::parquet;
-pub use several::{DeviceResult, csv_of, parquet_of};
+pub(crate) use runs::csv_written;
+pub use runs::{DeviceResult, csv_of, parquet_of};
 
-use std::fmt;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::str::FromStr;
 
 use embermark_model::choice::{self, UnknownName};
 use embermark_model::result::ResultFile;
+use serde::Serialize;
 
-use crate::{Options, ReportError, document};
+use crate::evidence::{self, TierStanding};
+use crate::scaling::{self, Scaling};
+use crate::{Options, ReportError, document, summary, text};
+use lines::Statistic;
 
 /// An output format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,44 +34,28 @@ pub enum Format {
     Csv,
     /// The terminal's tables as Markdown for GitHub.
     Markdown,
-    /// One row per run, in columns. This format is binary: see [`crate::parquet()`].
+    /// One row per run, in columns. This format is binary: see [`crate::parquet_of`].
     Parquet,
     /// Times per operation in the JSON format of bencher.dev.
     Bencher,
 }
 
-impl Format {
-    /// All formats.
-    pub const ALL: [Self; 6] =
-        [Self::Table, Self::Json, Self::Csv, Self::Markdown, Self::Parquet, Self::Bencher];
-
-    /// Returns the name of the format on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Table => "table",
-            Self::Json => "json",
-            Self::Csv => "csv",
-            Self::Markdown => "markdown",
-            Self::Parquet => "parquet",
-            Self::Bencher => "bencher",
-        }
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+/// The formats by their names on the command line.
+const FORMATS: [(&str, Format); 6] = [
+    ("table", Format::Table),
+    ("json", Format::Json),
+    ("csv", Format::Csv),
+    ("markdown", Format::Markdown),
+    ("parquet", Format::Parquet),
+    ("bencher", Format::Bencher),
+];
 
 impl FromStr for Format {
     type Err = UnknownName;
 
     fn from_str(text: &str) -> Result<Self, UnknownName> {
-        Self::ALL
-            .into_iter()
-            .find(|format| format.name() == text)
-            .ok_or_else(|| choice::unknown("format", text, Self::ALL.map(Self::name)))
+        let found = FORMATS.iter().find(|(name, _)| *name == text).map(|(_, format)| *format);
+        found.ok_or_else(|| choice::unknown("format", text, FORMATS.map(|(name, _)| name)))
     }
 }
 
@@ -95,30 +71,88 @@ pub fn render(
 ) -> Result<String, ReportError> {
     match format {
         Format::Table => Ok(document::terminal(&document::report(file, options), options)),
-        Format::Json => json::render(file, options),
-        Format::Csv => csv::render(&device(options, file), file, options.durability),
+        Format::Json => json(file, options),
+        Format::Csv => {
+            let device = options.path.map_or_else(|| file.manifest.run_id.clone(), label);
+            runs::csv(&device, file, options.durability)
+        }
         Format::Markdown => {
             let options = Options { intervals: true, ..*options };
             Ok(document::markdown(&document::report(file, &options)))
         }
         Format::Parquet => Err(ReportError::NoText),
-        Format::Bencher => bencher::render(file),
+        Format::Bencher => bencher(file),
     }
 }
 
-/// Returns the name of the device of a result that is shown by itself: the label of its path.
-fn device(options: &Options<'_>, file: &ResultFile) -> String {
-    options.path.map_or_else(|| file.manifest.run_id.clone(), label)
+/// The result and the figures computed from it, which readers of results ignore.
+#[derive(Serialize)]
+struct ResultWithStatistics<'a> {
+    #[serde(flatten)]
+    file: &'a ResultFile,
+    statistics: Vec<Statistic<'a>>,
+    scaling: Scaling<'a>,
+    durability_shown: Vec<TierStanding>,
+}
+
+/// Returns the result file with the statistics of its phases, on one line.
+///
+/// # Errors
+/// If a value has no JSON form.
+fn json(file: &ResultFile, options: &Options<'_>) -> Result<String, ReportError> {
+    let (comparison, durability_shown) = evidence::compare(file, &[], options.durability);
+    let scaling = scaling::analyze(&comparison, options.explanations);
+    let statistics = lines::phase_statistics(&comparison);
+    let both = ResultWithStatistics { file, statistics, scaling, durability_shown };
+    Ok(serde_json::to_string(&both)? + "\n")
+}
+
+/// Longest name that Bencher accepts, in characters.
+const LONGEST_NAME: usize = 1024;
+
+/// A measure of Bencher Metric Format, <https://bencher.dev/docs/reference/bencher-metric-format>,
+/// with the ends of its interval.
+#[derive(Serialize)]
+struct Metric {
+    value: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lower_value: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upper_value: Option<f64>,
+}
+
+/// Returns the time per operation of every phase of a cell that completed and kept up: the median
+/// over the trials with its 95 % interval. References are left out, and so are figures that may not
+/// be published, because Bencher is a web site.
+///
+/// # Errors
+/// If a value has no JSON form, which does not happen here.
+fn bencher(file: &ResultFile) -> Result<String, ReportError> {
+    let file = file.clone().publishable();
+    let comparison = summary::compare(&file, &[]);
+    let mut benchmarks: BTreeMap<String, BTreeMap<&str, Metric>> = BTreeMap::new();
+    for group in &comparison.groups {
+        for (row, engine, measured) in group.measured() {
+            let is_shown = measured.competes() && !engine.reference;
+            let Some(phase) = row.phase.filter(|_| is_shown) else { continue };
+            let place = format!("{} {} {}", group.workload, group.extent, group.durability);
+            let variant = row.variant.unwrap_or(group.variant);
+            let name = format!("{} {place} {variant} {phase}", engine.id);
+            let figure = &measured.figure;
+            let (lower_value, upper_value) = figure.interval_ns.map(<(f64, f64)>::from).unzip();
+            let latency = Metric { value: figure.per_op_ns, lower_value, upper_value };
+            let measures = BTreeMap::from([("latency", latency)]);
+            benchmarks.insert(text::clipped(&name, LONGEST_NAME), measures);
+        }
+    }
+    Ok(serde_json::to_string_pretty(&benchmarks)? + "\n")
 }
 
 /// Returns a label for a result from its path: the file's name, or the folder's if the file is
 /// called `result`.
 pub fn label(path: &Path) -> String {
-    let plain = if path.extension().is_some_and(|end| end == "gz") {
-        path.with_extension("")
-    } else {
-        path.to_owned()
-    };
+    let is_compressed = path.extension().is_some_and(|end| end == "gz");
+    let plain = if is_compressed { path.with_extension("") } else { path.to_owned() };
     let stem = plain.file_stem().map(|name| name.to_string_lossy().into_owned());
     let folder = || {
         let parent = std::path::absolute(path).ok()?;
@@ -145,9 +179,9 @@ mod tests {
     }
 
     #[test]
-    fn formats_read_back_as_they_are_written_and_a_misspelt_one_gets_advice() {
-        for format in Format::ALL {
-            assert_eq!(format.to_string().parse(), Ok(format));
+    fn formats_are_found_by_name_and_a_misspelt_one_gets_advice() {
+        for (name, format) in FORMATS {
+            assert_eq!(name.parse(), Ok(format));
         }
         let error = "markdwon".parse::<Format>().unwrap_err();
         assert!(error.to_string().contains("did you mean 'markdown'?"), "{error}");

@@ -1,7 +1,6 @@
 //! Models the bytes that flash cards would program for each engine's work, and their lifetime at a
 //! given rate. Reports always call these figures modelled. `docs/flash.md` explains the model.
 
-mod assumptions;
 mod grids;
 
 use embermark_model::Card;
@@ -58,9 +57,8 @@ impl<'a> Wear<'a> {
             let erases = self.phase.all(end).erases / self.ops as f64 * rows_per_day;
             self.card.days(end, erases).map(|days| days / YEAR)
         };
-        let rows = self.loads && self.ops > 0;
-        let ends = rows.then(|| Some([at(End::Low)?, at(End::High)?])).flatten();
-        ends.map(|[low, high]| [low.min(high), low.max(high)])
+        let ends = at(End::Low).zip(at(End::High)).filter(|_| self.loads && self.ops > 0);
+        ends.map(|(low, high)| [low.min(high), low.max(high)])
     }
 }
 

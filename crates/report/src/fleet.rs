@@ -35,7 +35,7 @@ pub struct Fleet {
 }
 
 /// A device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Device {
     /// Unique name.
@@ -126,13 +126,8 @@ impl Serialize for DeviceFigure {
 impl Fleet {
     /// Adds a device without a result, with the reason.
     pub fn lacks(&mut self, name: &str, why: &str) {
-        self.devices.push(Device {
-            name: text::plain(name),
-            model: String::new(),
-            machine: String::new(),
-            warnings: Vec::new(),
-            lacks: Some(text::plain(why)),
-        });
+        let (name, lacks) = (text::plain(name), Some(text::plain(why)));
+        self.devices.push(Device { name, lacks, ..Device::default() });
     }
 
     /// Adds a device's result. `record` has the tests of durability by which engines broke a promise.
@@ -151,17 +146,8 @@ impl Fleet {
         self.advice.add(&text::plain(name), advice);
         let (comparison, _) = evidence::compare(result, &[], record);
         let unpublishable = result.unpublishable();
-        let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for cell in &result.cells {
-            let of = versions.entry(&cell.id.engine).or_default();
-            let told = cell.trials.iter().filter_map(|trial| trial.version.as_deref());
-            for version in told {
-                if !of.contains(&version) {
-                    of.push(version);
-                }
-            }
-        }
-        for line in means::lines(result, &comparison.groups) {
+        let versions: BTreeMap<&str, Vec<&str>> = summary::versions(result).into_iter().collect();
+        for line in means::lines(&comparison.groups) {
             let place = self.line(&line);
             for (at, (engine, standing)) in line.group.engines.iter().zip(&line.boxes).enumerate() {
                 let own = Engine {
@@ -171,14 +157,13 @@ impl Fleet {
                     unpublishable: unpublishable.contains(&engine.id),
                 };
                 let known = versions.get(engine.id).map(Vec::as_slice).unwrap_or_default();
-                let figure = figure_without_indexes(engine, standing);
-                let engine = self.engine(own, known);
+                let column = self.engine(own, known);
                 self.boxes.push(DeviceFigure {
                     device: self.devices.len() - 1,
                     line: place,
-                    engine,
+                    engine: column,
                     ns: time(&line, at),
-                    ..figure
+                    ..figure_without_indexes(engine, standing)
                 });
             }
         }
@@ -187,7 +172,7 @@ impl Fleet {
     fn line(&mut self, line: &Line<'_>) -> usize {
         let compared = Compared {
             workload: text::plain(line.group.workload),
-            extent: line.group.extent().to_string(),
+            extent: line.group.extent.to_string(),
             tier: line.group.durability,
         };
         place(&mut self.lines, compared, |a, b| a == b)
@@ -195,12 +180,9 @@ impl Fleet {
 
     fn engine(&mut self, engine: Engine, versions: &[&str]) -> usize {
         let at = place(&mut self.engines, engine, |a, b| a.id == b.id);
-        for version in versions {
-            let version = text::plain(version);
-            if !self.engines[at].versions.contains(&version) {
-                self.engines[at].versions.push(version);
-            }
-        }
+        let known = &mut self.engines[at].versions;
+        let further = versions.iter().map(|version| text::plain(version));
+        *known = text::unique(mem::take(known).into_iter().chain(further));
         at
     }
 
@@ -271,7 +253,7 @@ mod tests {
         let mut fleet = Fleet::default();
         fleet.add("roof", &result, &Record::default());
         let comparison = summary::compare(&result, &[]);
-        let lines = means::lines(&result, &comparison.groups);
+        let lines = means::lines(&comparison.groups);
         assert_eq!(fleet.lines.len(), lines.len());
         assert_eq!(fleet.boxes.len(), lines.iter().map(|line| line.boxes.len()).sum::<usize>());
         let mut means = 0;
@@ -280,11 +262,8 @@ mod tests {
                 let shown = fleet.boxes.iter().find(|shown| {
                     let at = &fleet.lines[shown.line];
                     let of = (at.workload.as_str(), at.extent.clone(), at.tier);
-                    let own = (
-                        line.group.workload,
-                        line.group.extent().to_string(),
-                        line.group.durability,
-                    );
+                    let own =
+                        (line.group.workload, line.group.extent.to_string(), line.group.durability);
                     of == own && fleet.engines[shown.engine].id == engine.id
                 });
                 let shown = shown.unwrap();

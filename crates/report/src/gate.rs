@@ -156,10 +156,9 @@ impl Verdict {
 pub fn gate(old: &ResultFile, new: &ResultFile, allow: f64) -> Gate {
     let Pairs { phases: pairs, turned, only_old, only_new } = compare::pairs(old, new);
     let one_run = old.manifest.run_id == new.manifest.run_id;
-    let (references, judged): (Vec<PhasePair<'_>>, Vec<PhasePair<'_>>) =
-        pairs.into_iter().partition(|pair| pair.reference);
-    let machine =
-        if one_run { None } else { EngineTotal::new("", references.iter(), false, allow, 1) };
+    let (references, judged): (Vec<_>, Vec<_>) =
+        pairs.into_iter().partition(|pair: &PhasePair<'_>| pair.reference);
+    let machine = EngineTotal::new("", references.iter(), false, allow, 1).filter(|_| !one_run);
     let mut differences = compare::differences(old, new);
     differences.remarks.retain(|remark| !one_run || remark != compare::ONE_RUN);
     let mut gate = Gate {
@@ -212,8 +211,7 @@ fn phases(pairs: &[PhasePair<'_>], allow: f64) -> Vec<JudgedPhase> {
         Shift::unpaired(&new.per_trial_ns, &old.per_trial_ns).filter(|_| pair.lacking().is_none())
     };
     let shifts: Vec<Option<Shift>> = pairs.iter().map(shift).collect();
-    let known: Vec<f64> =
-        shifts.iter().flatten().map(|shift| shift.p_beyond(1.0 + allow)).collect();
+    let known: Vec<f64> = shifts.iter().flatten().map(|one| one.p_beyond(1.0 + allow)).collect();
     let level = FALSE_ALARMS / 2.0;
     let mut slower = holm(&known, level).into_iter();
     let each = level / known.len().max(1) as f64;

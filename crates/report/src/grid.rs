@@ -8,8 +8,10 @@ mod tables;
 pub(crate) use heading::{absence, engine_heading, subtitle, target_rate, title};
 pub(crate) use tables::{group_tables, label, lead, marks};
 
+use embermark_model::Status;
 use serde::Serialize;
 
+use crate::format::NOT_MEASURED;
 use crate::note::Note;
 use crate::summary::Group;
 
@@ -60,6 +62,22 @@ pub struct Grid {
     pub header: Vec<String>,
     /// Label and texts of each row.
     pub rows: Vec<(String, Vec<Text>)>,
+}
+
+impl Grid {
+    /// Makes a table. `header` has the headings of all columns but the first.
+    pub(crate) fn new(
+        title: impl Into<String>,
+        header: impl IntoIterator<Item = impl Into<String>>,
+        rows: Vec<(String, Vec<Text>)>,
+    ) -> Self {
+        Self { title: title.into(), header: header.into_iter().map(Into::into).collect(), rows }
+    }
+
+    /// Returns the table if it has rows.
+    pub(crate) fn filled(self) -> Option<Self> {
+        (!self.rows.is_empty()).then_some(self)
+    }
 }
 
 /// A table with its notes.
@@ -121,6 +139,16 @@ impl Text {
     /// Makes a coloured text of only a value.
     pub(crate) fn toned(value: impl Into<String>, tone: Tone) -> Self {
         Self { tone, ..Self::new(value) }
+    }
+
+    /// Makes the text of a figure that was not measured.
+    pub(crate) fn dash() -> Self {
+        Self::new(NOT_MEASURED)
+    }
+
+    /// Makes the text of work that ended without a figure.
+    pub(crate) fn ended(status: Status) -> Self {
+        Self::toned(status.name(), if status.is_failure() { Tone::Bad } else { Tone::Dim })
     }
 
     /// Returns all parts on one line.

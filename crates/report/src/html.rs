@@ -8,9 +8,6 @@ mod cells;
 mod data;
 mod durability;
 mod page_data;
-mod tuned;
-#[cfg(test)]
-pub(crate) mod typescript;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,11 +19,11 @@ use embermark_model::tuning_result::TuningResult;
 use crate::evidence::Record;
 use crate::fleet::Fleet;
 use crate::scaling::Explanations;
+use crate::tuned::TuningData;
 use crate::{ReportError, notes};
 
 use data::AdviceData;
 use durability::DurabilityData;
-use tuned::TuningData;
 
 pub(crate) use cells::plan;
 pub use data::{Page, PhaseFacts, WorkloadFacts};
@@ -75,7 +72,7 @@ pub const fn is_built() -> bool {
 /// # Errors
 /// If this build has no page, or if two files hold the same run.
 pub fn page(sources: &[Source<'_>], options: PageOptions<'_>) -> Result<String, ReportError> {
-    fill_page(&data(sources, options)?)
+    data(sources, options)?.html()
 }
 
 /// Returns the data of that page.
@@ -94,53 +91,29 @@ pub fn data<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Result<Page
     Ok(page_data::page_data(sources, options))
 }
 
-/// Returns the page of a run of `embermark durability`. `unpublishable` are the engines whose
-/// licences forbid publishing figures. The page names those that were tried at its top.
-///
-/// # Errors
-/// If this build has no page.
-pub fn durability_page(run: &Outcome, unpublishable: &[&str]) -> Result<String, ReportError> {
-    fill_page(&durability_data(run, unpublishable))
-}
-
-/// Returns the data of that page.
+/// Returns the data of the page of a run of `embermark durability`. `unpublishable` are the engines
+/// whose licences forbid publishing figures. The page names those that were tried at its top.
 pub fn durability_data(run: &Outcome, unpublishable: &[&str]) -> Page<'static> {
-    let tried = run.tested.iter().map(|tested| &*tested.engine);
+    let tried: Vec<&str> = run.tested.iter().map(|tested| &*tested.engine).collect();
     Page {
-        face: unpublishable_among(unpublishable, tried),
+        face: unpublishable_among(unpublishable, &tried),
         durability: Some(DurabilityData::from_run(run)),
         ..page_data::page_data(&[], PageOptions::default())
     }
 }
 
-/// Returns the page of a result of `embermark tune`. `unpublishable` are the engines whose licences
-/// forbid publishing figures.
-///
-/// # Errors
-/// If this build has no page.
-pub fn tuning_page(result: &TuningResult, unpublishable: &[&str]) -> Result<String, ReportError> {
-    fill_page(&tuning_data(result, unpublishable))
-}
-
-/// Returns the data of that page.
+/// Returns the data of the page of a result of `embermark tune`. `unpublishable` are the engines
+/// whose licences forbid publishing figures.
 pub fn tuning_data(result: &TuningResult, unpublishable: &[&str]) -> Page<'static> {
-    let tried = result.engines.values().map(|tuned| &*tuned.engine);
+    let tried: Vec<&str> = result.engines.values().map(|tuned| &*tuned.engine).collect();
     Page {
-        face: unpublishable_among(unpublishable, tried),
+        face: unpublishable_among(unpublishable, &tried),
         tuned: Some(TuningData::new(result)),
         ..page_data::page_data(&[], PageOptions::default())
     }
 }
 
-/// Returns the page of many devices.
-///
-/// # Errors
-/// If this build has no page.
-pub fn fleet_page(fleet: Fleet) -> Result<String, ReportError> {
-    fill_page(&fleet_data(fleet))
-}
-
-/// Returns the data of that page.
+/// Returns the data of the page of many devices.
 pub fn fleet_data(mut fleet: Fleet) -> Page<'static> {
     let advice = AdviceData::new(None, fleet.take_advice());
     Page {
@@ -153,19 +126,19 @@ pub fn fleet_data(mut fleet: Fleet) -> Page<'static> {
 
 /// Returns the notice at the top of a page about engines among `tried` whose licences forbid
 /// publishing figures.
-fn unpublishable_among<'a>(
-    unpublishable: &[&str],
-    tried: impl Iterator<Item = &'a str>,
-) -> Option<String> {
-    let tried: Vec<&str> = tried.collect();
-    let secret: Vec<&str> =
-        unpublishable.iter().copied().filter(|engine| tried.contains(engine)).collect();
-    notes::unpublishable_text(&secret)
+fn unpublishable_among(unpublishable: &[&str], tried: &[&str]) -> Option<String> {
+    let secret = unpublishable.iter().copied().filter(|engine| tried.contains(engine));
+    notes::unpublishable_text(&secret.collect::<Vec<_>>())
 }
 
-/// Inserts the data into the page of this build.
-fn fill_page(page: &Page<'_>) -> Result<String, ReportError> {
-    if is_built() { fill(TEMPLATE, page) } else { Err(ReportError::NoPage) }
+impl Page<'_> {
+    /// Returns the page as one HTML file.
+    ///
+    /// # Errors
+    /// If this build has no page.
+    pub fn html(&self) -> Result<String, ReportError> {
+        if is_built() { fill(TEMPLATE, self) } else { Err(ReportError::NoPage) }
+    }
 }
 
 /// Inserts the data into a template.
@@ -185,7 +158,15 @@ pub(crate) fn inert(json: &str) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use super::data::VERSION;
     use super::*;
+    use crate::tests::typescript::Declarations;
+
+    #[test]
+    fn the_typescript_of_the_page_is_that_of_what_it_is_given() {
+        let declarations = Declarations::of_page();
+        declarations.assert_written("page/src/data.ts", "Data of the page.", VERSION, "");
+    }
 
     #[test]
     fn no_text_of_a_result_can_end_the_element_that_holds_the_data() {

@@ -52,7 +52,8 @@ impl<'a> Kinds<'a> {
 /// Returns the kind of a phase that does not record it.
 fn unrecorded_kind(file: &ResultFile, (workload, variant, phase): PhaseOf<'_>) -> PhaseKind {
     if let Some(criterion) = file.plan.criterion_of(workload, phase) {
-        let counts = Counts::ALL.into_iter().find(|counts| counts.id() == criterion);
+        let known = Counts::ALL.into_iter().find(|(_, id)| *id == criterion);
+        let counts = known.map(|(counts, _)| counts);
         let of_rows = matches!(counts, Some(Counts::Ingest | Counts::Point | Counts::Update));
         return PhaseKind { counts, of_rows, ..PhaseKind::default() };
     }

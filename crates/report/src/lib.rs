@@ -40,7 +40,7 @@ use std::path::Path;
 
 pub use embermark_meter::statistics;
 pub use error::ReportError;
-pub use export::{DeviceResult, Format, csv_of, label, parquet, parquet_of, render};
+pub use export::{DeviceResult, Format, csv_of, label, parquet_of, render};
 pub use load::{load, load_durability};
 pub use notes::storage::{imitated, near_path};
 pub use overview::{Files, overview, provisional};

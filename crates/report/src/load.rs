@@ -2,16 +2,18 @@
 
 use std::collections::HashSet;
 use std::fs::File;
+use std::hash::Hash;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use embermark_model::Status;
 use embermark_model::durability_result::{self, Outcome};
-use embermark_model::result::{Cell, ResultFile, SCHEMA, Trial};
+use embermark_model::result::{ResultFile, SCHEMA, Trial};
 use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
+use serde_json::error::Category;
 
 use crate::error::LARGEST_MIB;
 use crate::{ReportError, text};
@@ -42,9 +44,13 @@ pub fn load(path: &Path) -> Result<ResultFile, ReportError> {
     if is_journal(&bytes) {
         return Err(ReportError::Journal(path.to_owned()));
     }
-    let header: Header =
-        serde_json::from_slice(&bytes).map_err(|error| invalid_header(path, &error))?;
     let not_a_result = |lacks| ReportError::NotAResult(path.to_owned(), lacks);
+    let invalid = |error: serde_json::Error| match error.classify() {
+        Category::Eof => ReportError::Truncated(path.to_owned()),
+        Category::Data => not_a_result("it is not an object"),
+        _ => ReportError::NotJson(path.to_owned(), error.to_string()),
+    };
+    let header: Header = serde_json::from_slice(&bytes).map_err(invalid)?;
     if header.schema.as_ref().and_then(Value::as_str) == Some(durability_result::SCHEMA) {
         return Err(not_a_result("it is one of `embermark durability`, which --durability takes"));
     }
@@ -53,25 +59,24 @@ pub fn load(path: &Path) -> Result<ResultFile, ReportError> {
     if schema > u64::from(SCHEMA) {
         return Err(ReportError::TooNew(path.to_owned(), schema));
     }
-    if header.manifest.is_none() {
-        return Err(not_a_result("it has no manifest"));
-    }
-    if header.cells.is_none() {
-        return Err(not_a_result("it has no cells"));
-    }
+    header.manifest.ok_or_else(|| not_a_result("it has no manifest"))?;
+    header.cells.ok_or_else(|| not_a_result("it has no cells"))?;
     let malformed = |field: String| ReportError::Malformed(path.to_owned(), field);
     // Finding the path of a bad field makes reading twice as slow, so it is done only after an
     // error.
     let mut file: ResultFile =
         serde_json::from_slice(&bytes).or_else(|_| by_field(&bytes).map_err(malformed))?;
-    if let Some(long) = too_long(&file) {
-        return Err(ReportError::TooLong(path.to_owned(), long));
-    }
-    if let Some(duplicate) = duplicate(&file) {
-        return Err(ReportError::Twice(path.to_owned(), duplicate));
+    if let Some(what) = too_long(&file).or_else(|| duplicate(&file)) {
+        return Err(ReportError::Changed(path.to_owned(), what));
     }
     if file.schema < 4 {
-        file.cells.iter_mut().for_each(upgrade_cell);
+        for cell in &mut file.cells {
+            // In such a schema a cell was failed if it never began or if it lost a trial.
+            if cell.status == Status::Failed && cell.trials.is_empty() {
+                cell.status = Status::NotRun;
+            }
+            cell.move_lost_trials();
+        }
     }
     Ok(ResultFile { schema: SCHEMA, ..file })
 }
@@ -79,66 +84,57 @@ pub fn load(path: &Path) -> Result<ResultFile, ReportError> {
 /// Reads the content of a file. The error has the path of the first unreadable field and its
 /// problem.
 fn by_field<T: DeserializeOwned>(json: &[u8]) -> Result<T, String> {
-    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_slice(json)).map_err(
-        |error| {
-            let (field, what) = (error.path().to_string(), error.inner().to_string());
-            // The file is one line, so the column is of no use.
-            let what = what.rsplit_once(" at line ").map_or(&*what, |(what, _)| what);
-            format!("{field}: {what}")
-        },
-    )
+    let mut json = serde_json::Deserializer::from_slice(json);
+    serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let (field, what) = (error.path().to_string(), error.inner().to_string());
+        // The file is one line, so the column is of no use.
+        let what = what.rsplit_once(" at line ").map_or(&*what, |(what, _)| what);
+        format!("{field}: {what}")
+    })
 }
 
 /// Returns the first engine text that is longer than any that a run keeps.
 fn too_long(file: &ResultFile) -> Option<String> {
     let of_trial = |trial: &Trial| {
-        let reasons = trial.phases.iter().filter_map(|part| part.reason.as_deref());
-        let settings = trial.settings.iter().flat_map(|(name, value)| [&**name, &**value]);
-        let version = trial.version.as_deref().into_iter().map(|text| ("version", text));
-        let reasons =
-            trial.reason.as_deref().into_iter().chain(reasons).map(|text| ("reason", text));
-        let all = version.chain(reasons).chain(settings.map(|text| ("setting", text)));
-        all.map(|(what, text)| (what, text.len())).find(|(_, length)| *length > LONGEST_TEXT)
+        let of_phases = trial.phases.iter().map(|part| &part.reason);
+        let reasons = [&trial.reason].into_iter().chain(of_phases).flatten();
+        let reasons = reasons.map(|text| ("reason", text.len()));
+        let settings = trial.settings.iter().flat_map(|(name, value)| [name, value]);
+        let settings = settings.map(|text| ("setting", text.len()));
+        let version = trial.version.iter().map(|text| ("version", text.len()));
+        version.chain(reasons).chain(settings).find(|(_, length)| *length > LONGEST_TEXT)
     };
     file.cells.iter().find_map(|cell| {
-        let trials = cell.trials.iter().chain(&cell.lost_trials).chain(cell.counting.as_deref());
+        let timed = cell.trials.iter().chain(&cell.lost_trials);
+        let mut trials = timed.chain(cell.counting.as_deref());
         let reason = cell.reason.as_ref().map(|text| ("reason", text.len()));
         let reason = reason.filter(|(_, length)| *length > LONGEST_TEXT);
-        let (what, length) = reason.or_else(|| trials.into_iter().find_map(of_trial))?;
-        Some(format!("a {what} of {length} bytes in the cell {}", cell.id))
+        let (what, length) = reason.or_else(|| trials.find_map(of_trial))?;
+        let what = format!("a {what} of {length} bytes in the cell {}", cell.id);
+        Some(what + ", and 1 MiB is the most")
     })
 }
 
 /// Returns the first cell, trial or phase that the file has more than once. Each copy would be
 /// counted.
 fn duplicate(file: &ResultFile) -> Option<String> {
-    let mut cells = HashSet::new();
-    for cell in &file.cells {
-        if !cells.insert(&cell.id) {
-            return Some(format!("the cell {}", cell.id));
-        }
-        let mut trials = HashSet::new();
-        let all = || cell.trials.iter().chain(&cell.lost_trials);
-        if let Some(trial) = all().find(|trial| !trials.insert(trial.index)) {
-            return Some(format!("trial {} of the cell {}", trial.index, cell.id));
-        }
-        for trial in all().chain(cell.counting.as_deref()) {
-            let mut phases = HashSet::new();
-            if let Some(part) = trial.phases.iter().find(|part| !phases.insert(&part.phase)) {
-                return Some(format!("the phase '{}' of the cell {}", part.phase, cell.id));
-            }
-        }
+    if let Some(id) = twice(file.cells.iter().map(|cell| &cell.id)) {
+        return Some(format!("the cell {id} twice"));
     }
-    None
+    file.cells.iter().find_map(|cell| {
+        let trials = || cell.trials.iter().chain(&cell.lost_trials);
+        let trial = twice(trials().map(|trial| trial.index)).map(|at| format!("trial {at}"));
+        let mut phases = trials().chain(cell.counting.as_deref()).map(|trial| &trial.phases);
+        let phase = phases.find_map(|all| twice(all.iter().map(|part| &part.phase)));
+        let what = trial.or_else(|| Some(format!("the phase '{}'", phase?)))?;
+        Some(format!("{what} of the cell {} twice", cell.id))
+    })
 }
 
-/// Upgrades a cell of schema 3 or older. In that schema a cell was failed if it never began or if
-/// it lost a trial.
-fn upgrade_cell(cell: &mut Cell) {
-    if cell.status == Status::Failed && cell.trials.is_empty() {
-        cell.status = Status::NotRun;
-    }
-    cell.move_lost_trials();
+/// Returns the first item that is among those before it.
+fn twice<T: Copy + Eq + Hash>(mut all: impl Iterator<Item = T>) -> Option<T> {
+    let mut known = HashSet::new();
+    all.find(|one| !known.insert(*one))
 }
 
 /// Reads the result of an `embermark durability`: the file at `path`, or the one in the folder at
@@ -152,11 +148,10 @@ pub fn load_durability(path: &Path) -> Result<Outcome, ReportError> {
     let not = |why: String| ReportError::NotDurability(path.clone(), why);
     let header: Value = serde_json::from_slice(&bytes).map_err(|error| not(error.to_string()))?;
     match header.get("schema").and_then(Value::as_str) {
-        Some(durability_result::SCHEMA) => {}
-        Some(other) => return Err(not(format!("its schema is {}", text::clipped(other, 60)))),
-        None => return Err(not("it has no such schema".to_owned())),
+        Some(durability_result::SCHEMA) => by_field(&bytes).map_err(not),
+        Some(other) => Err(not(format!("its schema is {}", text::clipped(other, 60)))),
+        None => Err(not("it has no such schema".to_owned())),
     }
-    by_field(&bytes).map_err(not)
 }
 
 /// Returns the JSON of a result file. Every reader of results uses this function. A file with the
@@ -183,21 +178,7 @@ fn at_most(limit: u64, path: &Path, mut file: impl Read) -> Result<Vec<u8>, Repo
     } else {
         whole.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     }
-    match bytes.len() as u64 > limit {
-        true => Err(ReportError::TooLarge(path.to_owned())),
-        false => Ok(bytes),
-    }
-}
-
-fn invalid_header(path: &Path, error: &serde_json::Error) -> ReportError {
-    let path = path.to_owned();
-    if error.is_eof() {
-        ReportError::Truncated(path)
-    } else if error.is_data() {
-        ReportError::NotAResult(path, "it is not an object")
-    } else {
-        ReportError::NotJson(path, error.to_string())
-    }
+    if bytes.len() as u64 > limit { Err(ReportError::TooLarge(path.to_owned())) } else { Ok(bytes) }
 }
 
 /// Whether a file is a journal, which the first line shows.

@@ -17,7 +17,7 @@ mod timed;
 
 use std::path::Path;
 
-use embermark_model::result::ResultFile;
+use embermark_model::result::{Cell, PhaseResult, ResultFile};
 
 pub(crate) use provenance::{hardware, machine};
 
@@ -35,25 +35,32 @@ pub(crate) fn notice(file: &ResultFile) -> Option<String> {
 
 /// Returns the warning at the top of a report with figures of these engines that may not be
 /// published.
-pub(crate) fn unpublishable_notice(engines: &[&str]) -> Option<String> {
+pub(crate) fn unpublishable_notice(engines: &[impl AsRef<str>]) -> Option<String> {
     Some(unpublishable_text(engines)? + " (--publishable leaves them out)")
 }
 
 /// Returns the statement that figures of these engines may not be published.
-pub(crate) fn unpublishable_text(engines: &[&str]) -> Option<String> {
-    let named = names(engines.iter().map(|engine| text::plain(engine)));
+pub(crate) fn unpublishable_text(engines: &[impl AsRef<str>]) -> Option<String> {
+    let named = names(engines.iter().map(|engine| text::plain(engine.as_ref())));
     let says = "NOT TO BE PUBLISHED: the licence forbids publishing figures of";
     (!engines.is_empty()).then(|| format!("{says} {named}"))
 }
 
+/// Returns every phase of every trial with its cell.
+fn phases(file: &ResultFile) -> impl Iterator<Item = (&Cell, &PhaseResult)> {
+    let cells = file.cells.iter();
+    let trials = cells.flat_map(|cell| cell.trials.iter().map(move |trial| (cell, trial)));
+    trials.flat_map(|(cell, trial)| trial.phases.iter().map(move |phase| (cell, phase)))
+}
+
 /// Returns every note of a report, in sections.
 pub(crate) fn sections(
-    file: &ResultFile,
     comparison: &Comparison<'_>,
     scaling: &Scaling<'_>,
     durability: &[TierStanding],
     path: Option<&Path>,
 ) -> Vec<Section> {
+    let file = comparison.file;
     non_empty([
         ("Not ok", failures::notes(file)),
         ("Answers", checked::notes(file)),
@@ -67,7 +74,7 @@ pub(crate) fn sections(
         ("Network", network::notes(file)),
         ("Durability", evidence::notes(durability)),
         ("Energy and wear", energy::notes(file)),
-        ("How to read it", reading::notes(file, comparison, scaling)),
+        ("How to read it", reading::notes(comparison, scaling)),
         ("Measured with", provenance::notes(file, path)),
     ])
 }

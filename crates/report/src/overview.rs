@@ -6,7 +6,6 @@ pub(crate) mod device;
 mod legend;
 pub(crate) mod means;
 mod naming;
-mod rates;
 mod shortfalls;
 mod strengths;
 
@@ -18,6 +17,7 @@ use std::path::Path;
 use embermark_model::result::ResultFile;
 use embermark_model::{Durability, Status};
 
+use crate::cost::{self, Activity, Cost};
 use crate::evidence::{self, TierStanding};
 use crate::grid::{self, Grid, Text, Tone};
 use crate::note::Note;
@@ -40,67 +40,67 @@ pub struct Files<'a> {
     pub tables: Option<&'a Path>,
 }
 
+/// What an overview shows: how engines compare in each workload of a result.
+struct View<'a> {
+    comparison: &'a Comparison<'a>,
+    lines: Vec<Line<'a>>,
+    options: &'a Options<'a>,
+}
+
+impl<'a> View<'a> {
+    fn new(comparison: &'a Comparison<'a>, options: &'a Options<'a>) -> Self {
+        Self { comparison, lines: means::lines(&comparison.groups), options }
+    }
+}
+
 /// Returns the overview of `file`, `options.width` columns wide. It ends with a line break.
 pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> String {
     let (comparison, durability) = evidence::compare(file, options.order, options.durability);
-    let scaling = scaling::analyze(file, &comparison, options.explanations);
-    let lines = means::lines(file, &comparison.groups);
-    let mut out: Vec<String> =
-        notes::notice(file).map(|face| table::heading(&face, options)).into_iter().collect();
-    if let Some(device) = device::for_all_languages(file, &comparison, &durability) {
-        let heads = rests_on(&comparison, &durability, options.width)
-            .into_iter()
-            .chain(order_turns(&scaling, options.width))
-            .chain([places(file, &comparison, options, files).join("\n")]);
-        out.push(heads.collect::<Vec<_>>().join("\n"));
-        out.extend(not_ok(file, &comparison, &lines, &scaling, options));
+    let scaling = scaling::analyze(&comparison, options.explanations);
+    let view = View::new(&comparison, options);
+    let rests_on = rests_on(&comparison, &durability, options.width);
+    let turns = order_turns(&scaling, options.width);
+    let not_ok = not_ok(&view, &scaling);
+    let rates = highest_rates(&view, &durability);
+    let places = places(&view, files);
+    let notice = notes::notice(file).map(|face| table::heading(&face, options));
+    let mut out: Vec<String> = notice.into_iter().collect();
+    if let Some(device) = device::for_all_languages(&comparison, &durability) {
+        let heads = [rests_on, turns, Some(places)].into_iter().flatten();
+        out.push(text::joined(heads, "\n"));
+        out.extend(not_ok);
         out.extend(device::blocks(&device, options));
-        out.extend(rates::block(file, &durability, options));
-        return out.join("\n\n") + "\n";
+        out.extend(rates);
+    } else {
+        out.extend(tier_tables(&view));
+        let further = [rates, legend::lines(&view), rests_on, turns, not_ok, Some(places)];
+        out.extend(further.into_iter().flatten());
     }
-    out.extend(tier_tables(&comparison, &lines, options));
-    out.extend(rates::block(file, &durability, options));
-    out.extend(legend::lines(file, &lines, options));
-    out.extend(rests_on(&comparison, &durability, options.width));
-    out.extend(order_turns(&scaling, options.width));
-    out.extend(not_ok(file, &comparison, &lines, &scaling, options));
-    out.push(places(file, &comparison, options, files).join("\n"));
     out.join("\n\n") + "\n"
 }
 
 /// Compares engines, tier by tier.
-fn tier_tables(
-    comparison: &Comparison<'_>,
-    lines: &[Line<'_>],
-    options: &Options<'_>,
-) -> Vec<String> {
+fn tier_tables(view: &View<'_>) -> Vec<String> {
     let mut out = Vec::new();
-    for tier in text::unique(lines.iter().map(|line| line.group.durability)) {
-        let lines: Vec<&Line<'_>> =
-            lines.iter().filter(|line| line.group.durability == tier).collect();
-        out.push(head(tier, options));
-        out.extend(boxes(&lines, options));
-        out.extend(strengths::block(comparison, &lines, options));
+    for tier in text::unique(view.lines.iter().map(|line| line.group.durability)) {
+        let lines = view.lines.iter().filter(|line| line.group.durability == tier);
+        let lines: Vec<&Line<'_>> = lines.collect();
+        out.push(head(tier, view.options));
+        out.extend(boxes(&lines, view.options));
+        out.extend(strengths::block(view, &lines));
     }
     out
 }
 
 /// Lists what was not ok, one line each. Only unused rows have more lines, because all their
 /// reasons are shown.
-fn not_ok(
-    file: &ResultFile,
-    comparison: &Comparison<'_>,
-    lines: &[Line<'_>],
-    scaling: &Scaling<'_>,
-    options: &Options<'_>,
-) -> Option<String> {
-    let shortfalls = shortfalls::notes(file, comparison, lines, scaling);
-    if shortfalls.is_empty() {
-        return None;
-    }
-    let whole: Vec<String> = not_used(file).collect();
-    let lines = table::notes_text(&clipped(&shortfalls, options.width, &whole), options);
-    Some(format!("{}\n{}", table::heading("Not ok", options), lines.join("\n")))
+fn not_ok(view: &View<'_>, scaling: &Scaling<'_>) -> Option<String> {
+    let shortfalls = shortfalls::notes(view, scaling);
+    let whole: Vec<String> = not_used(view.comparison.file).collect();
+    let shown = clipped(&shortfalls, view.options.width, &whole);
+    let lines = table::notes_text(&shown, view.options);
+    let heading = table::heading("Not ok", view.options);
+    (!lines.is_empty()).then(|| format!("{heading}\n{}", lines.join("\n")))
 }
 
 /// Lists unused rows by workload and reason.
@@ -126,26 +126,23 @@ pub fn provisional(file: &ResultFile, options: &Options<'_>) -> String {
         all if all == counts.len() => "each cell".to_owned(),
         some => format!("{some} of {} cells", counts.len()),
     };
-    let head = format!("So far, by {trials} of {cells}");
     let datasets = file.manifest.datasets.iter();
     let remarks = datasets.flat_map(|(workload, rows)| rows.unusual(workload));
     let lost = not_used(file).chain(remarks.map(|says| text::plain(&says)));
     let lost = lost.flat_map(|says| table::wrapped(&says, options.width, "", "  "));
-    let head = [head].into_iter().chain(lost).collect::<Vec<_>>().join("\n");
-    let blocks = match device::for_all_languages(file, &comparison, &durability) {
+    let head = [format!("So far, by {trials} of {cells}")].into_iter().chain(lost);
+    let head = text::joined(head, "\n");
+    let blocks = match device::for_all_languages(&comparison, &durability) {
         Some(device) => device::blocks(&device, options),
         None => {
-            let mut lines = means::lines(file, &comparison.groups);
-            let is_begun = |tier: Durability| {
-                file.cells.iter().any(|cell| cell.id.durability == tier && !cell.trials.is_empty())
-            };
-            lines.retain(|line| is_begun(line.group.durability));
-            let mut blocks = tier_tables(&comparison, &lines, options);
-            blocks.extend(legend::lines(file, &lines, options));
-            blocks
+            let mut view = View::new(&comparison, options);
+            let begun = file.cells.iter().filter(|cell| !cell.trials.is_empty());
+            let begun = text::unique(begun.map(|cell| cell.id.durability));
+            view.lines.retain(|line| begun.contains(&line.group.durability));
+            tier_tables(&view).into_iter().chain(legend::lines(&view)).collect()
         }
     };
-    [head].into_iter().chain(blocks).collect::<Vec<_>>().join("\n\n")
+    text::joined([head].into_iter().chain(blocks), "\n\n")
 }
 
 /// Returns the most important change of the order between two scales, and the number of others.
@@ -163,9 +160,8 @@ fn order_turns(scaling: &Scaling<'_>, width: usize) -> Option<String> {
 fn rests_on(comparison: &Comparison<'_>, all: &[TierStanding], width: usize) -> Option<String> {
     let tiers = text::unique(comparison.groups.iter().map(|group| group.durability));
     let lines = tiers.into_iter().filter_map(|tier| evidence::summary_line(tier, all));
-    let lines: Vec<String> =
-        lines.flat_map(|line| table::wrapped(&line, width, "", "  ")).collect();
-    (!lines.is_empty()).then(|| lines.join("\n"))
+    let text = text::joined(lines.flat_map(|line| table::wrapped(&line, width, "", "  ")), "\n");
+    (!text.is_empty()).then_some(text)
 }
 
 /// Returns the heading of a tier: what its commits survive.
@@ -184,7 +180,7 @@ fn head(tier: Durability, options: &Options<'_>) -> String {
 fn boxes(lines: &[&Line<'_>], options: &Options<'_>) -> Vec<String> {
     let shown = largest(lines);
     let engines = engines(lines);
-    let row = |line: &&&Line<'_>| {
+    let row = |line: &&Line<'_>| {
         let text = |(id, _): &(&str, String)| {
             let place = line.group.engines.iter().position(|engine| engine.id == *id);
             place.map_or_else(Text::default, |place| {
@@ -193,20 +189,11 @@ fn boxes(lines: &[&Line<'_>], options: &Options<'_>) -> Vec<String> {
         };
         (line.group.place(), engines.iter().map(text).collect())
     };
-    let grid = Grid {
-        title: String::new(),
-        header: engines.iter().map(|(_, heading)| heading.clone()).collect(),
-        rows: shown.iter().map(row).collect(),
-    };
-    let hidden: Vec<String> = lines
-        .iter()
-        .filter(|line| !shown.iter().any(|other| std::ptr::eq(**other, **line)))
-        .map(|line| line.group.place())
-        .collect();
-    let mut out = match grid.header.is_empty() {
-        true => Vec::new(),
-        false => table::stacked(&grid, options),
-    };
+    let headings = engines.iter().map(|(_, heading)| heading);
+    let grid = Grid::new("", headings, shown.iter().map(row).collect());
+    let mut out = table::stacked(&grid, options);
+    let is_hidden = |line: &&&Line<'_>| !shown.iter().any(|other| std::ptr::eq(*other, **line));
+    let hidden: Vec<String> = lines.iter().filter(is_hidden).map(|of| of.group.place()).collect();
     if !hidden.is_empty() {
         let says = format!("In the tables: {}", hidden.join(", "));
         out.push(table::wrapped(&says, options.width, "", "  ").join("\n"));
@@ -241,18 +228,16 @@ fn no_comparison(lines: &[&Line<'_>]) -> Option<String> {
 
 /// Returns at most the number of lines that there is room for, in their order. The largest scale of
 /// every workload comes first.
-fn largest<'b, 'a>(lines: &'b [&'b Line<'a>]) -> Vec<&'b &'b Line<'a>> {
+fn largest<'b, 'a>(lines: &[&'b Line<'a>]) -> Vec<&'b Line<'a>> {
     let larger = |line: &Line<'_>| {
         let same = lines.iter().filter(|other| other.group.workload == line.group.workload);
-        same.filter(|other| other.group.scale > line.group.scale).count()
+        same.filter(|other| other.group.extent.scale > line.group.extent.scale).count()
     };
-    let mut ranks: Vec<(usize, usize)> =
-        lines.iter().enumerate().map(|(at, line)| (larger(line), at)).collect();
-    ranks.sort_unstable();
-    ranks.truncate(MOST_LINES);
-    let mut places: Vec<usize> = ranks.into_iter().map(|(_, at)| at).collect();
+    let mut places: Vec<usize> = (0..lines.len()).collect();
+    places.sort_by_key(|at| larger(lines[*at]));
+    places.truncate(MOST_LINES);
     places.sort_unstable();
-    places.into_iter().map(|at| &lines[at]).collect()
+    places.into_iter().map(|at| lines[at]).collect()
 }
 
 /// Returns the engines that have a column, and its heading. An engine that supports none of the
@@ -272,10 +257,7 @@ fn engines<'a>(lines: &[&Line<'a>]) -> Vec<(&'a str, String)> {
 fn box_text(standing: &Standing<'_>, reference: bool) -> Text {
     let mean = match standing {
         Standing::Mean(mean) => mean,
-        Standing::Ended(status) if status.is_failure() => {
-            return Text::toned(status.name(), Tone::Bad);
-        }
-        Standing::Ended(status) => return Text::toned(status.name(), Tone::Dim),
+        Standing::Ended(status) => return Text::ended(*status),
         Standing::Weaker => return Text::toned("weaker", Tone::Dim),
         Standing::Broken => return Text::toned("broken", Tone::Bad),
         Standing::ByUrl => return Text::toned("by URL", Tone::Dim),
@@ -283,7 +265,7 @@ fn box_text(standing: &Standing<'_>, reference: bool) -> Text {
             let tone = if reference { Tone::Dim } else { Tone::Warning };
             return Text::toned(shortfall.what.short() + grid::BEHIND, tone);
         }
-        Standing::Nothing => return Text::new(format::NOT_MEASURED),
+        Standing::Nothing => return Text::dash(),
     };
     let Mean { ratio, answered, of, best, not_significant, lost, .. } = *mean;
     let lacks = answered < of;
@@ -302,30 +284,24 @@ fn box_text(standing: &Standing<'_>, reference: bool) -> Text {
 
 /// Lists what was measured, where to find the rest, and what to do next. Paths and commands stay on
 /// one line, so that they can be copied.
-fn places(
-    file: &ResultFile,
-    comparison: &Comparison<'_>,
-    options: &Options<'_>,
-    files: &Files<'_>,
-) -> Vec<String> {
+fn places(view: &View<'_>, files: &Files<'_>) -> String {
+    let Comparison { file, kinds, .. } = view.comparison;
     let shown = |path: &Path| text::plain(&path.display().to_string());
-    let result = options.path.map(shown);
+    let result = view.options.path.map(shown);
     let command = |with: &str| result.as_ref().map(|path| with.replace("RESULT", path));
-    let weights = advise::example(&comparison.kinds);
+    let all_tables = command("embermark report RESULT --show tables");
+    let weights = advise::example(kinds);
     let lines = [
         ("measured", Some(measured(file))),
         ("storage", notes::storage::all_imitated(file)),
         ("network", notes::network::imitated(file)),
         ("page", files.page.map(shown)),
         ("tables", files.tables.map(shown)),
-        (
-            "tables",
-            command("embermark report RESULT --show tables").filter(|_| files.tables.is_none()),
-        ),
+        ("tables", all_tables.filter(|_| files.tables.is_none())),
         ("advice", command(&format!("embermark advise RESULT --weight {weights}"))),
     ];
     let lines = lines.into_iter().filter_map(|(about, says)| Some((about, says?)));
-    lines.map(|(about, says)| format!("  {about:<8}  {says}")).collect()
+    text::joined(lines.map(|(about, says)| format!("  {about:<8}  {says}")), "\n")
 }
 
 /// Describes the measurement: `3 trials of 6 runs, synthetic rows, AMD EPYC, 2 CPUs, …`.
@@ -354,9 +330,37 @@ fn measured(file: &ResultFile) -> String {
 fn clipped(all: &[Note], width: usize, whole: &[String]) -> Vec<Note> {
     let about = all.iter().map(|note| display_width(&note.about)).max().unwrap_or(0);
     let room = width.saturating_sub(about + 4).max(20);
-    let says = |note: &Note| match whole.contains(&note.says) {
-        true => note.says.clone(),
-        false => text::clipped(&note.says, room),
-    };
-    all.iter().map(|note| Note { about: note.about.clone(), says: says(note) }).collect()
+    let mut notes = all.to_vec();
+    for note in notes.iter_mut().filter(|note| !whole.contains(&note.says)) {
+        note.says = text::clipped(&note.says, room);
+    }
+    notes
+}
+
+/// Returns the block of highest rates, one line per phase that searched for one. `None` if no phase
+/// did. `durability` has what tests showed for the tiers.
+fn highest_rates(view: &View<'_>, durability: &[TierStanding]) -> Option<String> {
+    let mut lines = Vec::new();
+    for costs in cost::marked_costs(view.comparison.file, durability) {
+        let searches = || costs.lines.iter().filter(|line| line.activity == Activity::Searches);
+        for phase in text::unique(searches().map(|line| (line.phase, line.variant))) {
+            let own = searches().filter(|line| (line.phase, line.variant) == phase);
+            let own = own.filter(|line| line.status.has_figures() && !line.tainted);
+            let rates = own.filter_map(|line| Some((line.median("sustained-rate")? as u64, line)));
+            let mut rates: Vec<(u64, &Cost<'_>)> = rates.collect();
+            rates.sort_by_key(|(rate, _)| std::cmp::Reverse(*rate));
+            let rates = rates.into_iter().map(|(rate, line)| {
+                let rate = if rate == 0 { "none".to_owned() } else { format::count(rate) };
+                format!("{}{} {rate}", text::plain(line.engine), line.marks())
+            });
+            let rates = text::joined(rates, ", ");
+            let (phase, variant) = phase;
+            let extent = costs.extent.to_string();
+            let head = [costs.workload, &extent, phase, variant].map(text::plain).join(" ");
+            let line = format!("{head}, {}: {rates}", costs.durability);
+            lines.extend(table::wrapped(&line, view.options.width, "", "  "));
+        }
+    }
+    let head = table::heading("Highest rate without a loss, per second", view.options);
+    (!lines.is_empty()).then(|| format!("{head}\n{}", lines.join("\n")))
 }

@@ -6,7 +6,6 @@
 
 use std::sync::LazyLock;
 
-use embermark_model::result::ResultFile;
 use embermark_model::{Conditions, Scale};
 use serde::Deserialize;
 
@@ -85,19 +84,14 @@ pub fn all() -> &'static [Published] {
 
 /// Returns published figures next to measured ones, for every workload of a result that has a
 /// source.
-pub(crate) fn comparisons(
-    file: &ResultFile,
-    comparison: &Comparison<'_>,
-    which: PublishedDetail,
-) -> Vec<Annotated> {
+pub(crate) fn comparisons(comparison: &Comparison<'_>, which: PublishedDetail) -> Vec<Annotated> {
     let of_result = |published: &&Published| {
-        let mut cells = file.cells.iter();
-        cells.any(|cell| cell.id.workload == published.source.workload)
+        which != PublishedDetail::None
+            && comparison.groups.iter().any(|group| group.workload == published.source.workload)
     };
-    let sources = all().iter().filter(|_| which != PublishedDetail::None).filter(of_result);
-    sources
-        .filter_map(|published| published.comparison(comparison, which == PublishedDetail::All))
-        .collect()
+    let all_figures = which == PublishedDetail::All;
+    let sources = all().iter().filter(of_result);
+    sources.filter_map(|published| published.comparison(comparison, all_figures)).collect()
 }
 
 /// One row of the source: a phase at a scale in a variant.
@@ -110,9 +104,10 @@ struct Line<'a> {
 
 impl Published {
     fn comparison(&self, comparison: &Comparison<'_>, all: bool) -> Option<Annotated> {
-        let engines = self.engines();
+        let engines = text::unique(self.figures.iter().map(|figure| figure.engine.as_str()));
+        let lines = text::unique(self.figures.iter().map(|figure| self.line(figure)));
         let mut rows = Vec::new();
-        for line in self.lines() {
+        for line in lines {
             let measured = self.measured(&line, &engines, comparison);
             if !measured.is_empty() || all {
                 rows.push((line.label(self), self.printed(&line, &engines)));
@@ -131,23 +126,9 @@ impl Published {
         ];
         let left_out = left_out.iter().map(|text| note("left out", text.clone()));
         let further = notes.iter().map(|text| note("note", text.clone()));
-        Some(Annotated {
-            grid: Grid {
-                title: format!("{} · published beside measured", self.source.workload),
-                header: engines.iter().map(|engine| text::plain(engine)).collect(),
-                rows,
-            },
-            notes: says.into_iter().chain(left_out).chain(further).collect(),
-        })
-    }
-
-    /// Returns the engines that it compares.
-    fn engines(&self) -> Vec<&str> {
-        text::unique(self.figures.iter().map(|figure| figure.engine.as_str()))
-    }
-
-    fn lines(&self) -> Vec<Line<'_>> {
-        text::unique(self.figures.iter().map(|figure| self.line(figure)))
+        let title = format!("{} · published beside measured", self.source.workload);
+        let grid = Grid::new(title, engines.iter().map(|engine| text::plain(engine)), rows);
+        Some(Annotated { grid, notes: says.into_iter().chain(left_out).chain(further).collect() })
     }
 
     fn line<'a>(&'a self, figure: &'a PublishedFigure) -> Line<'a> {
@@ -157,23 +138,17 @@ impl Published {
 
     /// Returns the source's figures for a line.
     fn printed(&self, line: &Line<'_>, engines: &[&str]) -> Vec<Text> {
-        let of = |engine: &str| {
-            let mut figures = self.figures.iter();
-            figures.find(|figure| self.line(figure) == *line && figure.engine == engine)
-        };
         // Rates are converted to times, so that ratios mean the same.
-        let time = |engine: &str| {
-            let figure = of(engine)?;
-            figure.seconds.or_else(|| figure.per_second.map(f64::recip))
-        };
-        let value = |engine: &&str| {
-            let figure = of(engine)?;
-            Some(match (figure.seconds, figure.per_second) {
-                (Some(seconds), _) => format::duration(seconds * 1e9),
-                (None, rate) => format::rate(rate?),
-            })
-        };
-        with_ratios(engines.iter().map(|engine| (time(engine), value(engine))))
+        with_ratios(engines.iter().map(|engine| {
+            let mut figures = self.figures.iter();
+            let own = |figure: &&PublishedFigure| figure.engine == **engine;
+            let figure = figures.find(|figure| self.line(figure) == *line && own(figure));
+            match figure.map(|figure| (figure.seconds, figure.per_second)) {
+                Some((Some(seconds), _)) => (Some(seconds), Some(format::duration(seconds * 1e9))),
+                Some((None, Some(rate))) => (Some(rate.recip()), Some(format::rate(rate))),
+                _ => (None, None),
+            }
+        }))
     }
 
     /// Returns the measurements for a line, in every tier and variant.
@@ -188,7 +163,7 @@ impl Published {
         // If the source has figures of single variants, each is compared only with that variant.
         let varied = self.figures.iter().any(|figure| figure.variant.is_some());
         for group in &comparison.groups {
-            let scale = line.scale.is_none_or(|rows| group.scale == Scale::Rows(rows));
+            let scale = line.scale.is_none_or(|rows| group.extent.scale == Scale::Rows(rows));
             if group.workload != self.source.workload || !scale {
                 continue;
             }
@@ -207,18 +182,17 @@ impl Published {
                 };
                 let figures: Vec<Option<&Figure<'_>>> = engines.iter().map(figure).collect();
                 let own = engines.iter().filter_map(|engine| Some(column(engine)?.1));
-                let own =
-                    own.filter(|known| known.id != known.base).map(|known| text::plain(known.id));
-                let own = own.map(|name| format!(", {name}")).collect::<String>();
+                let own = own.filter(|known| known.id != known.base);
+                let own: String = own.map(|known| format!(", {}", text::plain(known.id))).collect();
                 if figures.iter().all(Option::is_none) || varied && variant != line.variant {
                     continue;
                 }
                 let told = line.scale.is_none() || group.conditions() != Conditions::default();
-                let scale = if told { format!("{}, ", group.extent()) } else { String::new() };
+                let scale = if told { format!("{}, ", group.extent) } else { String::new() };
                 // A variant is named if there are others.
                 let others = group.rows.iter().any(|row| row.variant.is_some());
-                let variant = others.then(|| format!(" {}", text::plain(variant)));
-                let variant = variant.unwrap_or_default();
+                let variant =
+                    if others { format!(" {}", text::plain(variant)) } else { String::new() };
                 let label = format!("  here, {scale}{}{variant}{own}", group.durability);
                 rows.push((label, texts(&figures, rate)));
             }
@@ -288,7 +262,6 @@ mod tests {
                     published.source.title
                 );
             }
-            assert_eq!(published.lines().is_empty(), published.figures.is_empty());
         }
     }
 
@@ -349,7 +322,7 @@ mod tests {
         cell.id.scale = Scale::Rows(1_000);
         file.cells = vec![cell];
         let comparison = crate::summary::compare(&file, &[]);
-        let tables = comparisons(&file, &comparison, PublishedDetail::Measured);
+        let tables = comparisons(&comparison, PublishedDetail::Measured);
         let labels = tables[0].grid.rows.iter().map(|(label, _)| label.as_str());
         let here: Vec<&str> = labels.filter(|label| label.starts_with("  here")).collect();
         assert!(!here.is_empty());

@@ -15,7 +15,6 @@ mod turns;
 #[cfg(test)]
 mod tests;
 
-use embermark_model::result::ResultFile;
 use embermark_model::{Conditions, Durability, Explained, Scale};
 use serde::{Serialize, Serializer};
 
@@ -35,7 +34,7 @@ use crate::text;
 pub type Explanations<'a> = &'a [(&'a str, &'a [Explained])];
 
 /// Effect of scale in one result.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Scaling<'a> {
     /// Every engine, in the order of the tables.
@@ -120,21 +119,14 @@ impl SeriesId<'_> {
     }
 }
 
-/// Computes the effect of scale on the figures of `file`. `comparison` is the comparison of that
-/// file.
-pub fn analyze<'a>(
-    file: &'a ResultFile,
-    comparison: &Comparison<'a>,
-    explanations: Explanations<'_>,
-) -> Scaling<'a> {
+/// Computes the effect of scale on the figures of a result.
+pub fn analyze<'a>(comparison: &Comparison<'a>, explanations: Explanations<'_>) -> Scaling<'a> {
+    let file = comparison.file;
     let engines = comparison.groups.iter().flat_map(|group| &group.engines);
     let mut scaling = Scaling {
         engines: text::unique(engines.map(|engine| engine.id)),
         cold: file.plan.cold,
-        phases: Vec::new(),
-        turns: Vec::new(),
-        surprises: Vec::new(),
-        told: Vec::new(),
+        ..Scaling::default()
     };
     // Explanations of an engine are true for its configurations too.
     let own = file.plan.configurations.iter().filter_map(|(name, configuration)| {
@@ -142,7 +134,7 @@ pub fn analyze<'a>(
         Some((&**name, *told))
     });
     let explanations: Vec<_> = explanations.iter().copied().chain(own).collect();
-    for series in series::all_series(file, comparison) {
+    for series in series::all_series(comparison) {
         scaling.surprises.extend(surprise::surprises(&series, &explanations));
         if series.points.len() > 1 {
             let fastest = order::fastest(&series);
@@ -178,7 +170,7 @@ impl<'a> Scaling<'a> {
         let variant = row.variant.unwrap_or(group.variant);
         let of = |one: &&Surprise<'_>| {
             let SeriesId { within, variant: of, phase, .. } = one.series;
-            (within, one.scale) == (Within::new(group), group.scale)
+            (within, one.scale) == (Within::new(group), group.extent.scale)
                 && (of, Some(phase), one.engine) == (variant, row.phase, engine)
         };
         self.surprises.iter().find(of)

@@ -5,7 +5,6 @@
 //! choices for the index and the summary of each engine in each table are kept. [`crate::summary`]
 //! and [`crate::overview`] compute every figure.
 
-mod admission;
 mod cells;
 mod command;
 mod figures;
@@ -13,12 +12,8 @@ mod folder;
 mod ids;
 mod index;
 mod number;
-mod result;
-mod snippets;
 mod standing;
 mod summaries;
-#[cfg(test)]
-mod typescript;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -28,12 +23,12 @@ use embermark_model::result::{EngineFacts, ResultFile};
 use serde::Serialize;
 
 use crate::evidence::{self, Record};
-use crate::html::WorkloadFacts;
-use crate::{ReportError, text};
+use crate::html::{self, WorkloadFacts};
+use crate::note::Note;
+use crate::{ReportError, check, load, notes, text};
 
 use folder::Folder;
 use index::Index;
-use snippets::Snippets;
 use summaries::Summaries;
 
 /// The built page, style and script. Empty if they were not built before this crate.
@@ -57,8 +52,11 @@ pub struct SiteOptions<'a> {
     /// Runs of `embermark durability`, the evidence for what tiers promise.
     pub durability: &'a Record,
     /// Returns a program that opens an engine with the settings of one of its clients.
-    pub snippet: &'a dyn Fn(&SnippetKey) -> Program,
+    pub snippet: SnippetSource<'a>,
 }
+
+/// Returns a program that opens an engine.
+pub type SnippetSource<'a> = &'a dyn Fn(&SnippetKey) -> Program;
 
 /// A program that opens an engine, sets it and commits as a measured client does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,19 +133,36 @@ impl<'a> Site<'a> {
         })
     }
 
-    /// Reads a result, without what the site must not show.
+    /// Reads a result without figures that may not be published. These are in cells that are marked
+    /// so, and in all cells of forbidden engines.
     ///
     /// # Errors
-    /// If the result is left out: the reason, with its path.
+    /// If the result is left out: the reason, with its path. It is not a readable result of
+    /// embermark, only checked ones are shown and it fails rules of `embermark check`, or its run is
+    /// already on the site.
     pub fn read(&self, path: &Path) -> Result<ResultFile, ReportError> {
-        let file = admission::read_admissible(path, &self.options.forbidden, self.options.checked)?;
-        match self.runs.get(&file.manifest.run_id) {
-            Some(first) => {
-                let run = text::clipped(&file.manifest.run_id, 80);
-                Err(ReportError::SameRun(first.clone(), path.to_owned(), run))
-            }
-            None => Ok(file),
+        // Reading a pipe or a device could wait forever.
+        if path.metadata().is_ok_and(|about| !about.is_file()) {
+            return Err(ReportError::NotAResult(path.to_owned(), "it is not a regular file"));
         }
+        let mut file = load(path)?;
+        let (plan, forbidden) = (&file.plan, &self.options.forbidden);
+        for cell in &mut file.cells {
+            let engine = &*cell.id.engine;
+            cell.unpublishable |=
+                forbidden.contains(&plan.engine_of(engine)) || forbidden.contains(&engine);
+        }
+        let file = file.publishable();
+        let answers = if self.options.checked { check::check(&file) } else { Vec::new() };
+        let rules: Vec<&str> = check::failed(&answers).map(|answer| answer.rule).collect();
+        if !rules.is_empty() {
+            return Err(ReportError::FailsCheck(path.to_owned(), rules.join(", ")));
+        }
+        if let Some(first) = self.runs.get(&file.manifest.run_id) {
+            let run = text::clipped(&file.manifest.run_id, 80);
+            return Err(ReportError::SameRun(first.clone(), path.to_owned(), run));
+        }
+        Ok(file)
     }
 
     /// Adds a result that was [read](Self::read).
@@ -160,23 +175,25 @@ impl<'a> Site<'a> {
         let (comparison, standings) =
             evidence::compare(file, self.options.order, self.options.durability);
         let place = self.index.add_result(path, file);
-        let id = self.index.result_id(place).to_owned();
+        let id = self.index.results[place].id.clone();
         for group in &comparison.groups {
-            let at = self.index.group(file, group, place);
+            let at = self.index.group(group, place);
             let columns: Vec<usize> = (group.engines.iter())
                 .map(|engine| self.index.engine(file, engine.id, &self.options.engines))
                 .collect();
-            self.index.add_history(&columns, at);
-            let figures = figures::group_figures(file, &comparison, group, (at, &columns));
-            self.summaries.add(place, &figures, file, group);
+            for column in &columns {
+                self.index.histories[*column].insert(at);
+            }
+            let figures = figures::group_figures(&comparison.kinds, group, (at, &columns));
+            self.summaries.add(place, &figures, group);
             let (snippets, program) = (&mut self.snippets, self.options.snippet);
             let snippet = |of| snippets.place(of, program);
-            let cells = cells::group_cells(file, group, &standings, &columns, snippet);
+            let cells = cells::group_cells(group, &standings, &columns, snippet);
             self.write(&format!("figures/{id}/{at}"), &figures)?;
             self.write(&format!("cells/{id}/{at}"), &cells)?;
         }
         self.index.end_result(place);
-        self.write(&format!("result/{id}"), &result::result_data(file))
+        self.write(&format!("result/{id}"), &result_data(file))
     }
 
     /// Writes the files about all results, and puts the site in its place.
@@ -185,7 +202,8 @@ impl<'a> Site<'a> {
     /// If a file of the site cannot be written, or if the folder cannot be put in its place.
     pub fn finish(mut self) -> Result<Built, ReportError> {
         for (group, engines) in self.summaries.competitors() {
-            self.index.set_competitors(group, &engines);
+            let plain = engines.iter().filter(|engine| self.index.engines[**engine].plain);
+            self.index.groups[group].engines = plain.count();
         }
         for (group, table) in self.summaries.tables(&self.index) {
             self.write(&format!("table/{group}"), &table)?;
@@ -193,20 +211,109 @@ impl<'a> Site<'a> {
         for (engine, group, history) in self.summaries.histories() {
             self.write(&format!("history/{engine}-{group}"), &history)?;
         }
-        for (place, snippet) in self.snippets.all() {
+        for (place, snippet) in self.snippets.all.iter().enumerate() {
             self.write(&format!("snippets/{place}"), snippet)?;
         }
         self.write("index", &self.index)?;
-        let (results, machines) = (self.index.results(), self.index.machines());
-        let built = Built { results, machines, cells: self.cells };
+        let (results, machines) = (self.index.results.len(), self.index.machines.len());
         self.folder.put_in_place()?;
-        Ok(built)
+        Ok(Built { results, machines, cells: self.cells })
     }
 
     /// Writes data as a script that passes it to the page. A page opened from disk can load
     /// scripts, but no other files.
     fn write(&self, name: &str, data: &impl Serialize) -> Result<(), ReportError> {
-        let json = crate::html::inert(&serde_json::to_string(data)?);
+        let json = html::inert(&serde_json::to_string(data)?);
         self.folder.write(&format!("data/{name}.js"), &format!("embermark(\"{name}\",{json})\n"))
+    }
+}
+
+/// The programs of all cells, in the order of their first use.
+#[derive(Default)]
+struct Snippets {
+    all: Vec<Snippet>,
+    /// Index of each requested program. `None` if there is no program.
+    places: HashMap<SnippetKey, Option<usize>>,
+}
+
+/// A program.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct Snippet {
+    /// The client, as `--client` takes it.
+    client: String,
+    /// The command that prints it.
+    command: String,
+    /// Its text. Absent if the engine is not on this machine, or is a server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+}
+
+impl Snippets {
+    /// Returns the index of a program. `None` if no client uses the engine.
+    fn place(&mut self, of: SnippetKey, program: SnippetSource<'_>) -> Option<usize> {
+        let all = &mut self.all;
+        *self.places.entry(of).or_insert_with_key(|of| {
+            let text = match program(of) {
+                Program::None => return None,
+                Program::NotHere => None,
+                Program::Text(text) => Some(text),
+            };
+            let SnippetKey { engine, client, tier } = of;
+            let command = format!("embermark snippet {engine} --client {client} -t {tier}");
+            all.push(Snippet { client: client.clone(), command, text });
+            Some(all.len() - 1)
+        })
+    }
+}
+
+/// Longest text of a warning or a note, in characters.
+const LONGEST: usize = 1_000;
+
+/// Data of a result other than its figures.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct ResultData {
+    /// Description of the machine in one line.
+    machine: String,
+    /// Conditions that may have disturbed the figures.
+    warnings: Vec<String>,
+    /// The plan and the machine.
+    about: Vec<Note>,
+}
+
+fn result_data(file: &ResultFile) -> ResultData {
+    let clipped = |note: Note| Note { says: text::clipped(&note.says, LONGEST), ..note };
+    ResultData {
+        machine: text::clipped(&notes::machine(&file.manifest.machine), LONGEST),
+        warnings: notes::warnings(file).into_iter().map(|note| clipped(note).says).collect(),
+        about: html::plan_and_machine(file).into_iter().map(clipped).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ts_rs::TypeVisitor;
+
+    use super::cells::Cells;
+    use super::figures::Figures;
+    use super::index::VERSION;
+    use super::summaries::{History, Table};
+    use super::*;
+    use crate::tests::typescript::Declarations;
+
+    #[test]
+    fn the_typescript_of_the_site_is_that_of_its_data_files() {
+        let mut declarations = Declarations::importing(&Declarations::of_page());
+        declarations.visit::<Index>();
+        declarations.visit::<Figures>();
+        declarations.visit::<Cells>();
+        declarations.visit::<ResultData>();
+        declarations.visit::<Snippet>();
+        declarations.visit::<Table>();
+        declarations.visit::<History<'static>>();
+        let about = "Data files of the site. They name groups, engines, machines and results by their indexes in \
+                     the index file.";
+        declarations.assert_written("page/src/site/data.ts", about, VERSION, "../data");
     }
 }

@@ -3,17 +3,10 @@
 
 mod column;
 mod computed;
-mod energy;
 mod explained;
 mod figure;
-mod loading;
-mod machine_share;
-mod memory_floor;
 mod metric;
-mod order;
-mod phases;
 mod protocol;
-mod run_figures;
 mod sharing;
 mod shortfall;
 mod usage;
@@ -24,9 +17,7 @@ pub(crate) mod tests;
 
 use embermark_model::plan::Dataset;
 use embermark_model::result::{Cell, DiskSize, ResultFile};
-use embermark_model::{
-    CellId, Conditions, Durability, Extent, MemoryLimit, Scale, Status, StorageName,
-};
+use embermark_model::{CellId, Conditions, Durability, Extent, Scale, Status};
 
 pub use column::{Amounts, Column, Quantity};
 pub use computed::compare;
@@ -34,20 +25,14 @@ pub(crate) use computed::{kind, rank};
 pub(crate) use explained::{COUNTS, Source, not_explained};
 pub use explained::{Explanation, explained, explained_columns};
 pub use figure::{Figure, Stop};
-pub(crate) use figure::{counted, per_operation, versions};
-pub(crate) use loading::LOADING;
-pub use loading::loading;
-pub use machine_share::MachineShare;
-pub use memory_floor::{above_floor, memory_floor};
-pub(crate) use metric::{Metric, RunValue};
-pub(crate) use phases::Phases;
+pub(crate) use figure::{Phases, counted, per_operation, versions};
+pub(crate) use metric::{LOADING, LOG, Metric, RunValue, WRITE_BEHIND};
+pub use metric::{loading, run_figure_columns, run_figures};
 pub use protocol::Protocol;
-pub(crate) use run_figures::{LOG, WRITE_BEHIND};
-pub use run_figures::{run_figure_columns, run_figures};
-pub use sharing::{Schedule, Sharing};
+pub use sharing::{MachineShare, Schedule, Sharing};
 pub use shortfall::{Lacking, Shortfall, Shortfalls};
 pub(crate) use usage::above_baseline;
-pub use usage::{Resource, Usage};
+pub use usage::{Resource, Usage, memory_floor};
 pub use work::Work;
 
 use crate::kinds::Kinds;
@@ -56,6 +41,8 @@ use crate::text;
 /// Every figure of one result file.
 #[derive(Clone, Debug)]
 pub struct Comparison<'a> {
+    /// The result file.
+    pub(crate) file: &'a ResultFile,
     /// Groups, in the order of the plan's cells.
     pub groups: Vec<Group<'a>>,
     /// Kinds of the phases.
@@ -66,14 +53,12 @@ pub struct Comparison<'a> {
 /// in one tier.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
+    /// The result file.
+    pub(crate) file: &'a ResultFile,
     /// The workload's id.
     pub workload: &'a str,
-    /// Number of rows.
-    pub scale: Scale,
-    /// The memory limit, if any.
-    pub memory_limit: Option<MemoryLimit>,
-    /// The imitated storage, if any.
-    pub storage: Option<StorageName>,
+    /// Number of rows, memory limit and imitated storage.
+    pub extent: Extent,
     /// The tier.
     pub durability: Durability,
     /// The rows that were used.
@@ -124,8 +109,10 @@ pub struct Row<'a> {
     pub phase: Option<&'a str>,
     /// The variant, if it is not the group's main one.
     pub variant: Option<&'a str>,
-    /// The unit of its times.
-    pub unit: Unit,
+    /// Whether its times are of one operation, because an engine was stopped at the cap or did
+    /// another number of operations. Otherwise they are of a whole run. A row has one unit, so that
+    /// its times can be compared.
+    pub per_operation: bool,
     /// Entries, in the order of the group's engines.
     pub entries: Vec<Entry<'a>>,
     /// Bytes written and maintenance of a phase that inserts rows, in the same order.
@@ -134,15 +121,6 @@ pub struct Row<'a> {
     pub run_figures: Vec<Option<Amounts>>,
     /// Requests of an operation to the system, if they were counted, in the same order.
     pub explained: Vec<Option<Explanation>>,
-}
-
-/// Unit of the times of a row. A row has one unit, so that its times can be compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// A whole run of the phase.
-    Run,
-    /// One operation, because an engine was stopped at the cap or did another number of operations.
-    Operation,
 }
 
 /// Entry of one engine in a row.
@@ -158,7 +136,7 @@ pub enum Entry<'a> {
 }
 
 /// A time and its rank.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Measured<'a> {
     /// The time.
     pub figure: Figure<'a>,
@@ -212,34 +190,28 @@ impl<'a> Group<'a> {
 
     /// Whether a cell belongs to the group.
     pub fn holds(&self, id: &CellId) -> bool {
-        (self.workload, self.extent(), self.durability)
-            == (&*id.workload, id.extent(), id.durability)
-    }
-
-    /// Returns its scale, memory limit and storage.
-    pub const fn extent(&self) -> Extent {
-        Extent { scale: self.scale, memory_limit: self.memory_limit, storage: self.storage }
+        (self.workload, self.extent, self.durability) == (&*id.workload, id.extent(), id.durability)
     }
 
     /// Returns its memory limit and storage.
     pub const fn conditions(&self) -> Conditions {
-        self.extent().conditions()
+        self.extent.conditions()
     }
 
     /// Returns its workload and extent: `sensors 100k`, `sensors 100k within 256 MiB on sd-a1`.
     pub fn place(&self) -> String {
-        format!("{} {}", text::plain(self.workload), self.extent())
+        format!("{} {}", text::plain(self.workload), self.extent)
     }
 
     /// Finds the cell of an engine in one of its variants.
-    pub fn cell<'f>(&self, file: &'f ResultFile, variant: &str, engine: &str) -> Option<&'f Cell> {
+    pub fn cell(&self, variant: &str, engine: &str) -> Option<&'a Cell> {
         let of = |id: &CellId| (&*id.variant, &*id.engine) == (variant, engine);
-        file.cells.iter().find(|cell| self.holds(&cell.id) && of(&cell.id))
+        self.file.cells.iter().find(|cell| self.holds(&cell.id) && of(&cell.id))
     }
 
     /// Returns the number of rows of its workload, if known.
     pub fn row_count(&self) -> Option<u64> {
-        match self.scale {
+        match self.extent.scale {
             Scale::Rows(rows) => Some(rows),
             Scale::Full => self.dataset.map(|dataset| dataset.rows),
         }
@@ -249,10 +221,8 @@ impl<'a> Group<'a> {
 impl Row<'_> {
     /// Returns the time of `measured` in the row's unit, in ns.
     pub fn time_ns(&self, measured: &Measured<'_>) -> f64 {
-        match (self.unit, measured.figure.elapsed_ns) {
-            (Unit::Run, Some(elapsed)) => elapsed,
-            _ => measured.figure.per_op_ns,
-        }
+        let whole = measured.figure.elapsed_ns.filter(|_| !self.per_operation);
+        whole.unwrap_or(measured.figure.per_op_ns)
     }
 
     /// Returns the 95 % interval of that time in ns. `None` with fewer than three trials.

@@ -70,13 +70,10 @@ pub(crate) fn notes_text(notes: &[Note], options: &Options<'_>) -> Vec<String> {
 /// Formats a grid as one table, or as several below each other if its columns do not fit.
 pub(crate) fn stacked(grid: &Grid, options: &Options<'_>) -> Vec<String> {
     let columns: Vec<Vec<String>> = (0..grid.header.len()).map(|at| aligned(grid, at)).collect();
-    let widths: Vec<usize> = columns
-        .iter()
-        .zip(&grid.header)
-        .map(|(texts, header)| {
-            texts.iter().chain([header]).map(|text| display_width(text)).max().unwrap_or(0)
-        })
-        .collect();
+    let widths = columns.iter().zip(&grid.header).map(|(texts, header)| {
+        texts.iter().chain([header]).map(|text| display_width(text)).max().unwrap_or(0)
+    });
+    let widths: Vec<usize> = widths.collect();
     let labels = grid.rows.iter().map(|(label, _)| display_width(label)).max().unwrap_or(0);
     let room = options.width.saturating_sub(labels);
     let (wide, narrow) = (chunks(&widths, WIDE_GAP, room), chunks(&widths, GAP, room));
@@ -92,14 +89,9 @@ pub(crate) fn in_parts(grid: &Grid, first: usize, options: &Options<'_>) -> Vec<
     if whole.len() < 2 || first == 0 || first >= grid.header.len() {
         return whole;
     }
-    let part = |range: Range<usize>| Grid {
-        title: String::new(),
-        header: grid.header[range.clone()].to_vec(),
-        rows: grid
-            .rows
-            .iter()
-            .map(|(name, own)| (name.clone(), own[range.clone()].to_vec()))
-            .collect(),
+    let part = |range: Range<usize>| {
+        let rows = grid.rows.iter().map(|(name, own)| (name.clone(), own[range.clone()].to_vec()));
+        Grid::new("", &grid.header[range.clone()], rows.collect())
     };
     let parts = [part(0..first), part(first..grid.header.len())];
     parts.iter().flat_map(|part| stacked(part, options)).collect()
@@ -179,8 +171,7 @@ fn aligned(grid: &Grid, column: usize) -> Vec<String> {
     let second = widest(|text| &text.second);
     let line = |text: &&Text| {
         let digits = text.value.strip_prefix('-').unwrap_or(&text.value);
-        let number = digits.starts_with(|c: char| c.is_ascii_digit());
-        if !number {
+        if !digits.starts_with(|c: char| c.is_ascii_digit()) {
             return text.value.clone();
         }
         let value = format!("{}{}", text.value, pad_right(&text.marks, marks));

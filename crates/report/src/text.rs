@@ -14,21 +14,18 @@ pub fn markdown(text: &str) -> String {
     let mut previous = ' ';
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
+        let next = chars.peek().copied().unwrap_or(' ');
         // An underscore between letters is not escaped: it has no effect there, and names stay
         // readable.
-        let inside_a_word = |c: char| c.is_alphanumeric();
-        let special = match c {
-            '_' => !(inside_a_word(previous) && chars.peek().copied().is_some_and(inside_a_word)),
-            _ => matches!(c, '\\' | '|' | '`' | '*' | '[' | ']' | '<' | '>' | '&' | '#' | '~'),
+        let is_special = match c {
+            '_' => !(previous.is_alphanumeric() && next.is_alphanumeric()),
+            _ => "\\|`*[]<>&#~".contains(c),
         };
-        if special {
+        if is_special {
             out.push('\\');
         }
         out.push(c);
-        let next = chars.peek().copied();
-        if c == '@' && next.is_some_and(char::is_alphanumeric)
-            || c == '#' && next.is_some_and(|next| next.is_ascii_digit())
-        {
+        if c == '@' && next.is_alphanumeric() || c == '#' && next.is_ascii_digit() {
             out.push_str("<!-- -->");
         }
         previous = c;
@@ -56,16 +53,13 @@ pub(crate) fn unique<T: Clone + Eq + Hash>(all: impl IntoIterator<Item = T>) -> 
 pub(crate) fn by_key<K: Clone + Eq + Hash, V: Clone + Eq + Hash>(
     all: impl IntoIterator<Item = (K, V)>,
 ) -> Vec<(K, Vec<V>)> {
-    let mut places: HashMap<K, usize> = HashMap::new();
-    let mut known: Vec<(K, Vec<V>)> = Vec::new();
-    for (key, value) in unique(all) {
-        let place = *places.entry(key.clone()).or_insert_with(|| {
-            known.push((key, Vec::new()));
-            known.len() - 1
-        });
-        known[place].1.push(value);
+    let all = unique(all);
+    let mut values: HashMap<K, Vec<V>> = HashMap::new();
+    for (key, value) in &all {
+        values.entry(key.clone()).or_default().push(value.clone());
     }
-    known
+    let keys = unique(all.into_iter().map(|(key, _)| key));
+    keys.into_iter().filter_map(|key| values.remove_entry(&key)).collect()
 }
 
 #[cfg(test)]

@@ -6,12 +6,12 @@ use embermark_model::Storage;
 use embermark_model::tuning_result::{
     Gain, Kept, Outcome, Set, Tried, Tuned, TuningResult, Uses, words,
 };
+use serde::Serialize;
 
 use crate::format::{bytes, duration};
 use crate::grid::{Grid, Text};
 use crate::note::{Note, note};
-use crate::notes::storage::imitated;
-
+use crate::notes::{self, storage::imitated};
 use crate::text::{clipped, joined, plain};
 
 /// Longest message that is shown, in characters. The result file has all of it.
@@ -20,7 +20,7 @@ const LONGEST: usize = 300;
 /// Formats the findings for one engine for a terminal.
 pub fn text(name: &str, tuned: &Tuned, of: &TuningResult) -> String {
     let mut text = format!("\n{}\n\n", title(name, tuned, of));
-    for Note { about, says } in notes(tuned, of) {
+    for Note { about, says } in findings(tuned, of) {
         let _ = writeln!(text, "  {about:10} {says}");
     }
     if tuned.found.better().is_some() {
@@ -29,35 +29,31 @@ pub fn text(name: &str, tuned: &Tuned, of: &TuningResult) -> String {
         let _ = write!(text, "\n  in a program\n{}", indented(&tuned.in_a_program[1]));
         let _ = write!(text, "\n  in a plan file\n{}", indented(&in_a_plan(tuned)));
     }
-    let Grid { title, header, rows } = candidates(tuned);
-    let rows = rows.into_iter().map(|(set, texts)| {
-        std::iter::once(set).chain(texts.into_iter().map(|text| text.value)).collect()
-    });
-    let header = std::iter::once(title.to_lowercase()).chain(header).collect();
-    let rows: Vec<Vec<String>> = std::iter::once(header).chain(rows).collect();
+    let heading = ["tried", "gain", "trials", ""].map(str::to_owned);
+    let tried = tuned.found.tried.iter().map(|tried| candidate(tuned, tried));
+    let rows: Vec<[String; 4]> = [heading].into_iter().chain(tried).collect();
     let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
     let (set, gain, trials) = (width(0), width(1), width(2));
     text.push('\n');
-    for row in &rows {
-        let [first, second, third, last] = &row[..] else { continue };
+    for [first, second, third, last] in &rows {
         let _ = writeln!(text, "  {first:set$}  {second:>gain$}  {third:>trials$}  {last}");
     }
     text
 }
 
 /// Returns the title: `sqlite, tier power, for sensors on sd-a1 (590 s)`.
-pub(crate) fn title(name: &str, tuned: &Tuned, of: &TuningResult) -> String {
+fn title(name: &str, tuned: &Tuned, of: &TuningResult) -> String {
     plain(&format!("{name}, tier {}, for {} ({} s)", of.tier, work(of), tuned.seconds.round()))
 }
 
 /// Returns the workloads and the storage: `sensors, contacts on sd-a1`.
-pub(crate) fn work(of: &TuningResult) -> String {
+fn work(of: &TuningResult) -> String {
     let on = of.storage.as_ref().map(|storage| format!(" on {}", storage.name));
     of.workloads.join(", ") + &on.unwrap_or_default()
 }
 
 /// Returns the findings as notes.
-pub(crate) fn notes(tuned: &Tuned, of: &TuningResult) -> Vec<Note> {
+fn findings(tuned: &Tuned, of: &TuningResult) -> Vec<Note> {
     let tier = of.tier;
     let mut notes = Vec::new();
     if let Some(Storage { name, .. }) = &of.storage {
@@ -77,21 +73,19 @@ pub(crate) fn notes(tuned: &Tuned, of: &TuningResult) -> Vec<Note> {
                 let (trades, manual) = (plain(&because.trades), plain(&because.manual));
                 note("trades", format!("{}: {trades} ({manual})", settings(&because.set)))
             }));
-            notes.extend(
-                tuned.found.kept.iter().map(|how| note("keeps", format!("{tier}: {}", kept(how)))),
-            );
+            let keeps = tuned.found.kept.iter().map(|how| format!("{tier}: {}", kept(how)));
+            notes.extend(keeps.map(|says| note("keeps", says)));
         }
     }
     let last = tuned.last_run.join("result.json");
     notes.push(note("last run", plain(&format!("embermark report {}", last.display()))));
-    let left_out = tuned.found.left_out.iter();
-    notes
-        .extend(left_out.map(|what| note("left out", plain(&format!("for lack of time, {what}")))));
+    let left_out = tuned.found.left_out.iter().map(|what| format!("for lack of time, {what}"));
+    notes.extend(left_out.map(|says| note("left out", plain(&says))));
     notes
 }
 
 /// Returns a table of all engines: the best settings, what they gain and use, and the evidence.
-pub(crate) fn overview(of: &TuningResult) -> Grid {
+fn overview(of: &TuningResult) -> Grid {
     let header = [
         "best settings",
         "gain",
@@ -105,15 +99,13 @@ pub(crate) fn overview(of: &TuningResult) -> Grid {
     let row = |(name, tuned): (&String, &Tuned)| {
         let dash = || "-".to_owned();
         let Some((winner, gain)) = tuned.found.better() else {
-            let best = std::iter::once("today's settings".to_owned());
-            let texts = best.chain((1..header.len()).map(|_| dash()));
-            return (plain(name), texts.map(Text::new).collect());
+            let mut texts = vec![Text::new("-"); header.len()];
+            texts[0] = Text::new("today's settings");
+            return (plain(name), texts);
         };
         let interval = gain.interval.map(|[low, high]| format!("{low:.2} to {high:.2}"));
-        let [memory, disk, opening] = match &tuned.uses {
-            Some([today, new]) => used(today, new).map(|pair| pair.unwrap_or_else(dash)),
-            None => [dash(), dash(), dash()],
-        };
+        let used = tuned.uses.as_ref().map(|[today, new]| used(today, new)).unwrap_or_default();
+        let [memory, disk, opening] = used.map(|pair| pair.unwrap_or_else(dash));
         let texts = [
             settings(winner),
             format!("{:.2}x", gain.ratio),
@@ -126,43 +118,36 @@ pub(crate) fn overview(of: &TuningResult) -> Grid {
         ];
         (plain(name), texts.map(Text::new).into())
     };
-    Grid {
-        title: "Best settings".to_owned(),
-        header: header.map(str::to_owned).into(),
-        rows: of.engines.iter().map(row).collect(),
-    }
+    Grid::new("Best settings", header, of.engines.iter().map(row).collect())
 }
 
 /// Returns the winner's settings that mattered, each with its own gain and its trade-off.
-pub(crate) fn because(tuned: &Tuned) -> Grid {
+fn because(tuned: &Tuned) -> Grid {
     let rows = tuned.because.iter().map(|because| {
         let tried = tuned.found.tried.iter().find(|tried| tried.set == because.set);
         let texts = [gain_of(tried), plain(&because.trades), plain(&because.manual)];
         (settings(&because.set), texts.map(Text::new).into())
     });
-    Grid {
-        title: "What mattered".to_owned(),
-        header: ["gain by itself", "trades", "manual"].map(str::to_owned).into(),
-        rows: rows.collect(),
-    }
+    Grid::new("What mattered", ["gain by itself", "trades", "manual"], rows.collect())
 }
 
 /// Returns every candidate with its gain and its outcome.
-pub(crate) fn candidates(tuned: &Tuned) -> Grid {
-    let row = |tried: &Tried| {
-        let texts =
-            [gain_of(Some(tried)), tried.trials.to_string(), outcome(tuned, &tried.outcome)];
-        (settings(&tried.set), texts.map(Text::new).into())
-    };
-    Grid {
-        title: "Tried".to_owned(),
-        header: ["gain", "trials", ""].map(str::to_owned).into(),
-        rows: tuned.found.tried.iter().map(row).collect(),
-    }
+fn candidates(tuned: &Tuned) -> Grid {
+    let rows = tuned.found.tried.iter().map(|tried| {
+        let [set, texts @ ..] = candidate(tuned, tried);
+        (set, texts.map(Text::new).into())
+    });
+    Grid::new("Tried", ["gain", "trials", ""], rows.collect())
+}
+
+/// Returns a candidate's settings, gain, number of trials and outcome.
+fn candidate(tuned: &Tuned, tried: &Tried) -> [String; 4] {
+    let (gain, trials) = (gain_of(Some(tried)), tried.trials.to_string());
+    [settings(&tried.set), gain, trials, outcome(tuned, &tried.outcome)]
 }
 
 /// Formats today's settings, overridden by the winner's, as lines of a plan file.
-pub(crate) fn in_a_plan(tuned: &Tuned) -> Vec<String> {
+fn in_a_plan(tuned: &Tuned) -> Vec<String> {
     let all: Set = tuned.today.clone().into_iter().chain(tuned.found.winner.clone()).collect();
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let quoted = |name: &str| match name.chars().all(is_bare) {
@@ -258,7 +243,68 @@ fn used(today: &Uses, new: &Uses) -> [Option<String>; 3] {
 
 fn uses(today: &Uses, new: &Uses) -> String {
     let named = ["memory", "disk", "opening"].into_iter().zip(used(today, new));
-    let all: Vec<String> =
-        named.filter_map(|(name, pair)| Some(format!("{name} {}", pair?))).collect();
-    if all.is_empty() { "not measured".to_owned() } else { all.join(", ") }
+    let all = joined(named.filter_map(|(name, pair)| Some(format!("{name} {}", pair?))), ", ");
+    if all.is_empty() { "not measured".to_owned() } else { all }
+}
+
+/// The engines that were tuned.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Tuning"))]
+pub struct TuningData {
+    /// The workload, the tier and the machine.
+    about: String,
+    /// The table with a line for each engine.
+    overview: Grid,
+    /// Each engine with its candidates.
+    engines: Vec<EngineData>,
+}
+
+/// One engine.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "TunedEngine"))]
+struct EngineData {
+    /// Its heading.
+    title: String,
+    /// Notes on the search and its outcome.
+    notes: Vec<Note>,
+    /// Better settings. Absent if today's settings are kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    better: Option<BetterData>,
+    /// The table with a line for each candidate.
+    candidates: Grid,
+}
+
+/// Better settings than today's.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "BetterSettings"))]
+struct BetterData {
+    /// The figures that show it.
+    because: Grid,
+    /// The lines to paste into a program.
+    program: String,
+    /// The lines to paste into a plan file.
+    plan: String,
+}
+
+impl TuningData {
+    pub(crate) fn new(result: &TuningResult) -> Self {
+        let machine = result.machine.as_ref().map(|of| format!(" · {}", notes::machine(of)));
+        let about = format!("tier {}, for {}", result.tier, work(result));
+        Self {
+            about: plain(&(about + &machine.unwrap_or_default())),
+            overview: overview(result),
+            engines: (result.engines.iter())
+                .map(|(name, one)| EngineData {
+                    title: title(name, one, result),
+                    notes: findings(one, result),
+                    better: one.found.better().map(|_| BetterData {
+                        because: because(one),
+                        program: one.in_a_program[1].join("\n"),
+                        plan: in_a_plan(one).join("\n"),
+                    }),
+                    candidates: candidates(one),
+                })
+                .collect(),
+        }
+    }
 }

@@ -9,7 +9,33 @@ use embermark_model::storage::{
 };
 use toml::{Table, Value};
 
-use crate::built_in::built_in_toml;
+/// Name and TOML of every built-in storage. Each is a file in `media`, which names the source of each
+/// figure.
+const STORAGES: [(&str, &str); 7] = [
+    ("sd-class10", include_str!("../media/sd-class10.toml")),
+    ("sd-a1", include_str!("../media/sd-a1.toml")),
+    ("sd-a2", include_str!("../media/sd-a2.toml")),
+    ("emmc", include_str!("../media/emmc.toml")),
+    ("usb-stick", include_str!("../media/usb-stick.toml")),
+    ("hdd-7200", include_str!("../media/hdd-7200.toml")),
+    ("nvme", include_str!("../media/nvme.toml")),
+];
+
+/// Names of the built-in storages.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    STORAGES.iter().map(|(name, _)| *name)
+}
+
+/// Returns the TOML of the built-in storage `name`.
+///
+/// # Errors
+/// If the name is unknown. The error lists the valid names and suggests the nearest.
+pub fn built_in_toml(name: &str) -> Result<&'static str, UnknownName> {
+    let found = STORAGES.iter().find(|(known, _)| *known == name);
+    found.map(|(_, text)| *text).ok_or_else(|| choice::unknown("storage", name, names()))
+}
+
+type Result<T, E = StorageError> = std::result::Result<T, E>;
 
 /// An error in the description of a storage.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -73,7 +99,7 @@ const KEYS: [&str; 11] = [
 ///
 /// # Errors
 /// Returns an error for invalid TOML, an unknown or missing key, or a value out of range.
-pub fn parse(name: &str, text: &str) -> Result<Storage, StorageError> {
+pub fn parse(name: &str, text: &str) -> Result<Storage> {
     let name = StorageName::new(name)?;
     let table: Table = text
         .parse()
@@ -87,12 +113,8 @@ pub fn parse(name: &str, text: &str) -> Result<Storage, StorageError> {
     }
     let cached = like.filter(|like| like.cache_bytes > 0).map(|like| like.cached_write_us);
     let cached = if cache_bytes > 0 { cached } else { Some(Spread::exact(0)) };
-    let queue = read.spread(
-        "queue-depth",
-        1.0,
-        DEEPEST.into(),
-        like.map(|like| Spread::exact(like.queue_depth)),
-    )?;
+    let depth = like.map(|like| Spread::exact(like.queue_depth));
+    let queue = read.spread("queue-depth", 1.0, DEEPEST.into(), depth)?;
     if queue.typical == 0 {
         return read.invalid("queue-depth", "give 1 or more");
     }
@@ -109,9 +131,9 @@ pub fn parse(name: &str, text: &str) -> Result<Storage, StorageError> {
         },
         read: read.transfer("read", like.map(|like| like.read))?,
         write: read.transfer("write", like.map(|like| like.write))?,
-        flush_us: read.spread("flush-us", 1.0, MOST_US, like.map(|like| like.flush_us))?,
+        flush_us: read.time("flush-us", like.map(|like| like.flush_us))?,
         cache_bytes,
-        cached_write_us: read.spread("cached-write-us", 1.0, MOST_US, cached)?,
+        cached_write_us: read.time("cached-write-us", cached)?,
         queue_depth: queue.typical,
         sector_bytes,
         flash: read.flash(name, like.and_then(|like| like.flash.as_ref()))?,
@@ -136,7 +158,7 @@ struct TableReader<'a> {
 }
 
 impl<'a> TableReader<'a> {
-    fn new(table: &'a Table, prefix: &'static str, keys: &[&str]) -> Result<Self, StorageError> {
+    fn new(table: &'a Table, prefix: &'static str, keys: &[&str]) -> Result<Self> {
         match table.keys().find(|key| !keys.contains(&key.as_str())) {
             Some(unknown) => Err(choice::unknown("key", unknown, keys.iter().copied()).into()),
             None => Ok(Self { table, prefix }),
@@ -147,7 +169,7 @@ impl<'a> TableReader<'a> {
         format!("{}{key}", self.prefix)
     }
 
-    fn invalid<T>(&self, key: &str, wanted: &str) -> Result<T, StorageError> {
+    fn invalid<T>(&self, key: &str, wanted: &str) -> Result<T> {
         let given = self.table.get(key).map(ToString::to_string).unwrap_or_default();
         Err(StorageError::Value { key: self.name(key), given, wanted: wanted.to_owned() })
     }
@@ -156,7 +178,7 @@ impl<'a> TableReader<'a> {
         StorageError::Missing(self.name(key))
     }
 
-    fn word(&self, key: &str) -> Result<Option<&'a str>, StorageError> {
+    fn word(&self, key: &str) -> Result<Option<&'a str>> {
         match self.table.get(key) {
             None => Ok(None),
             Some(Value::String(word)) => Ok(Some(word)),
@@ -164,7 +186,7 @@ impl<'a> TableReader<'a> {
         }
     }
 
-    fn size(&self, key: &str, usual: Option<u64>) -> Result<u64, StorageError> {
+    fn size(&self, key: &str, usual: Option<u64>) -> Result<u64> {
         let bytes = match self.table.get(key) {
             None => return usual.ok_or_else(|| self.missing(key)),
             Some(Value::Integer(bytes)) => u64::try_from(*bytes).ok(),
@@ -177,13 +199,7 @@ impl<'a> TableReader<'a> {
 
     /// Reads one number, or three: best, likely and worst. Each is at most `most` and is multiplied
     /// by `times`. `usual` applies if the key is missing.
-    fn spread(
-        &self,
-        key: &str,
-        times: f64,
-        most: f64,
-        usual: Option<Spread>,
-    ) -> Result<Spread, StorageError> {
+    fn spread(&self, key: &str, times: f64, most: f64, usual: Option<Spread>) -> Result<Spread> {
         let Some(given) = self.table.get(key) else {
             return usual.ok_or_else(|| self.missing(key));
         };
@@ -212,7 +228,12 @@ impl<'a> TableReader<'a> {
         spread.map_or_else(|| self.invalid(key, &wanted), Ok)
     }
 
-    fn inner(&self, key: &'static str) -> Result<Option<&'a Table>, StorageError> {
+    /// Reads a time in µs, or three.
+    fn time(&self, key: &str, usual: Option<Spread>) -> Result<Spread> {
+        self.spread(key, 1.0, MOST_US, usual)
+    }
+
+    fn inner(&self, key: &'static str) -> Result<Option<&'a Table>> {
         match self.table.get(key) {
             None => Ok(None),
             Some(Value::Table(table)) => Ok(Some(table)),
@@ -220,11 +241,7 @@ impl<'a> TableReader<'a> {
         }
     }
 
-    fn transfer(
-        &self,
-        key: &'static str,
-        like: Option<Transfer>,
-    ) -> Result<Transfer, StorageError> {
+    fn transfer(&self, key: &'static str, like: Option<Transfer>) -> Result<Transfer> {
         const KEYS: [&str; 3] = ["random-us", "sequential-us", "mb-per-s"];
         let empty = Table::new();
         let table = self.inner(key)?;
@@ -239,29 +256,20 @@ impl<'a> TableReader<'a> {
             return read.invalid("mb-per-s", "give more than 0");
         }
         Ok(Transfer {
-            random_us: read.spread("random-us", 1.0, MOST_US, like.map(|like| like.random_us))?,
-            sequential_us: read.spread(
-                "sequential-us",
-                1.0,
-                MOST_US,
-                like.map(|like| like.sequential_us),
-            )?,
+            random_us: read.time("random-us", like.map(|like| like.random_us))?,
+            sequential_us: read.time("sequential-us", like.map(|like| like.sequential_us))?,
             kb_per_s,
         })
     }
 
     /// Reads `flash`: the keys of a card's file, and `erase-us`. `false` removes what `like` has.
-    fn flash(
-        &self,
-        name: StorageName,
-        like: Option<&Flash>,
-    ) -> Result<Option<Flash>, StorageError> {
+    fn flash(&self, name: StorageName, like: Option<&Flash>) -> Result<Option<Flash>> {
         if self.table.get("flash") == Some(&Value::Boolean(false)) {
             return Ok(None);
         }
         let Some(table) = self.inner("flash")? else { return Ok(like.cloned()) };
         let read = TableReader { table, prefix: "flash." };
-        let erase_us = read.spread("erase-us", 1.0, MOST_US, like.map(|like| like.erase_us))?;
+        let erase_us = read.time("erase-us", like.map(|like| like.erase_us))?;
         let mut card = table.clone();
         card.remove("erase-us");
         let like = like.map(|like| &like.card);
@@ -269,7 +277,7 @@ impl<'a> TableReader<'a> {
         Ok(Some(Flash { card, erase_us }))
     }
 
-    fn disk(&self, like: Option<Platters>) -> Result<Option<Platters>, StorageError> {
+    fn disk(&self, like: Option<Platters>) -> Result<Option<Platters>> {
         const KEYS: [&str; 4] = ["turns-per-minute", "track-seek-us", "full-seek-us", "capacity"];
         if self.table.get("disk") == Some(&Value::Boolean(false)) {
             return Ok(None);
@@ -281,11 +289,10 @@ impl<'a> TableReader<'a> {
         if turns < 100 {
             return read.invalid("turns-per-minute", "give 100 to 30000");
         }
-        let seek = |key, like| read.spread(key, 1.0, MOST_US, like);
         Ok(Some(Platters {
             turns_per_minute: turns,
-            track_seek_us: seek("track-seek-us", like.map(|like| like.track_seek_us))?,
-            full_seek_us: seek("full-seek-us", like.map(|like| like.full_seek_us))?,
+            track_seek_us: read.time("track-seek-us", like.map(|like| like.track_seek_us))?,
+            full_seek_us: read.time("full-seek-us", like.map(|like| like.full_seek_us))?,
             capacity_bytes: read.size("capacity", like.map(|like| like.capacity_bytes))?,
         }))
     }
@@ -294,7 +301,7 @@ impl<'a> TableReader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{STORAGES, Times};
+    use crate::Times;
 
     #[test]
     fn every_built_in_storage_is_read_and_holds_a_device() {

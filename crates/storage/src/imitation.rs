@@ -1,18 +1,18 @@
 //! Imitates a storage: mounts a file system on a device whose requests take the times of a model.
 
-use std::fs;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use embermark_blockdev::{
-    DeviceError, DeviceParameters, FileSystem, PathCost, Request, TimedDevice, Timing,
-    TimingAccuracy, Trace,
+    DeviceError, FileSystem, PathCost, Request, TimedDevice, Timing, TimingAccuracy, Trace,
 };
 use embermark_flash::DeviceTooLarge;
 use embermark_model::Storage;
 use embermark_model::result::StoragePath;
+use embermark_model::storage::Transfer;
 
-use crate::awake::AwakeProcessors;
 use crate::times::{FlashWork, Times};
 
 /// A reason why a storage cannot be imitated.
@@ -21,43 +21,17 @@ pub enum ImitationError {
     /// Root, FUSE or a loop device is not available.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// The file that holds the file system cannot be removed.
-    #[error("cannot remove {path}: {source}", path = .path.display())]
-    Image {
-        /// The file.
-        path: PathBuf,
-        /// The error.
-        source: std::io::Error,
-    },
-    /// The file system is larger than the storage.
-    #[error("{storage} holds {} bytes, fewer than the {} of the file system: use a smaller scale or another storage", .refused.capacity_bytes, .refused.device_bytes)]
-    TooSmall {
-        /// The storage's name.
-        storage: String,
-        /// Both sizes.
-        refused: DeviceTooLarge,
-    },
-    /// The storage is faster than the path to an imitated device on this machine.
-    #[error(
-        "{storage} is too fast to be imitated on this machine: {what} takes {takes_us} µs there, and the path to an imitated device takes {path_us} µs here"
-    )]
-    TooFast {
-        /// The storage's name.
-        storage: String,
-        /// `a read of 4 KiB`.
-        what: &'static str,
-        /// Its time by the model, in µs.
-        takes_us: u64,
-        /// Time of the path, in µs.
-        path_us: u64,
-    },
+    /// The storage holds fewer bytes than the file system, it is faster than the path to an imitated
+    /// device on this machine, or the file that holds the file system cannot be removed.
+    #[error("{0}")]
+    Unfit(String),
 }
 
 /// Imitates storages on this machine.
 #[derive(Debug)]
 pub struct Imitator {
     path: PathCost,
-    _awake: AwakeProcessors,
+    _awake: Option<File>,
 }
 
 impl Imitator {
@@ -68,7 +42,7 @@ impl Imitator {
     /// # Errors
     /// If FUSE or a loop device is not available.
     pub fn begin(folder: &Path) -> Result<Self, DeviceError> {
-        let awake = AwakeProcessors::start();
+        let awake = keep_awake();
         Ok(Self { path: PathCost::measure(folder)?, _awake: awake })
     }
 
@@ -82,7 +56,7 @@ impl Imitator {
     /// and large enough.
     ///
     /// # Errors
-    /// [`ImitationError::TooFast`] or [`ImitationError::TooSmall`], with the figures, if it cannot.
+    /// If it cannot, with the figures.
     pub fn check_imitable(&self, storage: &Storage, bytes: u64) -> Result<(), ImitationError> {
         self.times(storage, bytes).map(drop)
     }
@@ -90,36 +64,34 @@ impl Imitator {
     /// Returns the model of a storage that can be imitated here.
     fn times(&self, storage: &Storage, bytes: u64) -> Result<Times, ImitationError> {
         self.check_slow_enough(storage)?;
-        Times::new(storage, bytes).map_err(|refused| ImitationError::TooSmall {
-            storage: storage.name.to_string(),
-            refused,
+        let name = storage.name;
+        Times::new(storage, bytes).map_err(|DeviceTooLarge { device_bytes, capacity_bytes }| {
+            ImitationError::Unfit(format!(
+                "{name} holds {capacity_bytes} bytes, fewer than the {device_bytes} of the file system: use a smaller scale or another storage"
+            ))
         })
     }
 
     /// Checks that the requests of a storage are slower than the path. A write into a cache may be
     /// faster, and then takes as long as the path, because a commit waits for the flush anyway.
     fn check_slow_enough(&self, storage: &Storage) -> Result<(), ImitationError> {
-        let cached = storage.cache_bytes > 0;
-        let bytes_us = |kb_per_s: u32| 4_096 * 1_000 / u64::from(kb_per_s.max(1));
-        let read =
-            u64::from(storage.read.random_us.typical) + bytes_us(storage.read.kb_per_s.typical);
-        let write =
-            u64::from(storage.write.random_us.typical) + bytes_us(storage.write.kb_per_s.typical);
-        let seeks = storage.disk.is_some();
-        let steps = [
-            (!seeks, "a read of 4 KiB", read, self.path.read_ns),
-            (!seeks && !cached, "a write of 4 KiB", write, self.path.write_ns),
-            (!seeks && cached, "a flush", u64::from(storage.flush_us.typical), self.path.flush_ns),
-        ];
-        let fast = steps.iter().find(|(asked, _, takes, path)| *asked && takes * 1_000 < *path);
-        match fast {
+        let page_us = |of: Transfer| {
+            let bytes_us = 4_096 * 1_000 / u64::from(of.kb_per_s.typical.max(1));
+            u64::from(of.random_us.typical) + bytes_us
+        };
+        let durable = match storage.cache_bytes {
+            0 => ("a write of 4 KiB", page_us(storage.write), self.path.write_ns),
+            _ => ("a flush", storage.flush_us.typical.into(), self.path.flush_ns),
+        };
+        let steps = [("a read of 4 KiB", page_us(storage.read), self.path.read_ns), durable];
+        let fast = steps.into_iter().find(|(_, takes_us, path_ns)| takes_us * 1_000 < *path_ns);
+        match fast.filter(|_| storage.disk.is_none()) {
             None => Ok(()),
-            Some((_, what, takes_us, path_ns)) => Err(ImitationError::TooFast {
-                storage: storage.name.to_string(),
-                what,
-                takes_us: *takes_us,
-                path_us: path_ns / 1_000,
-            }),
+            Some((what, takes_us, path_ns)) => Err(ImitationError::Unfit(format!(
+                "{} is too fast to be imitated on this machine: {what} takes {takes_us} µs there, and the path to an imitated device takes {} µs here",
+                storage.name,
+                path_ns / 1_000
+            ))),
         }
     }
 
@@ -143,15 +115,22 @@ impl Imitator {
         let times = self.times(storage, bytes)?;
         let times = SharedTimes(Arc::new(Mutex::new(times)));
         let timing = Box::new(times.clone());
-        let parameters = DeviceParameters {
-            parallel_requests: storage.queue_depth,
-            sector: storage.sector_bytes,
-        };
-        let device = TimedDevice::mount(folder, image, file_system, timing, parameters, self.path)?;
-        fs::remove_file(image)
-            .map_err(|source| ImitationError::Image { path: image.to_owned(), source })?;
+        let (parallel, sector) = (storage.queue_depth, storage.sector_bytes);
+        let device =
+            TimedDevice::mount(folder, image, file_system, timing, parallel, sector, self.path)?;
+        fs::remove_file(image).map_err(|error| {
+            ImitationError::Unfit(format!("cannot remove {}: {error}", image.display()))
+        })?;
         Ok(Imitated { at: device.at.clone(), device, times })
     }
+}
+
+/// Keeps idle processors from sleeping while the returned file lives, because waking one takes as
+/// long as a request to a fast medium. It needs root (`/dev/cpu_dma_latency`, the kernel's PM QoS
+/// interface). `None` if the system refuses.
+pub(crate) fn keep_awake() -> Option<File> {
+    let asked = OpenOptions::new().write(true).open("/dev/cpu_dma_latency").ok();
+    asked.filter(|mut file| file.write_all(&0_i32.to_ne_bytes()).is_ok())
 }
 
 /// A file system on an imitated storage. Dropping it unmounts it.
@@ -163,11 +142,6 @@ pub struct Imitated {
 }
 
 impl Imitated {
-    /// Returns how well the device has kept the times of its model so far.
-    pub fn timing_accuracy(&self) -> TimingAccuracy {
-        self.device.timing_accuracy()
-    }
-
     /// Returns the work of the translation layer so far, if the storage has one.
     pub fn flash(&self) -> Option<FlashWork> {
         self.times.0.lock().unwrap_or_else(PoisonError::into_inner).flash()

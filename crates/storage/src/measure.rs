@@ -13,9 +13,9 @@ use rand::{Rng as _, RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 pub use test_file::MeasureError;
-use test_file::{Buffer, MIB, TestFile};
+use test_file::{Buffer, MIB, Result, TestFile};
 
-use crate::awake::AwakeProcessors;
+use crate::imitation::keep_awake;
 
 /// Sizes of requests, in bytes.
 pub const SIZES: [u64; 6] = [512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20];
@@ -98,7 +98,7 @@ pub struct Sustained {
 }
 
 /// Measurements of a device.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
     /// Reads, writes and flushed writes by size.
     pub series: Vec<Series>,
@@ -149,16 +149,12 @@ pub fn percentile(values: &[f64], share: f64) -> f64 {
 ///
 /// # Errors
 /// If the folder cannot be measured: see [`MeasureError`].
-pub fn measure(
-    folder: &Path,
-    effort: Effort,
-    step: &mut dyn FnMut(&str),
-) -> Result<Measured, MeasureError> {
+pub fn measure(folder: &Path, effort: Effort, step: &mut dyn FnMut(&str)) -> Result<Measured> {
     let begun = Instant::now();
     let limit = effort.written.max(LEAST_WRITTEN);
     let largest = (limit / 4).clamp(SMALLEST, LARGEST) / MIB * MIB;
     let file = TestFile::create(folder, limit, largest + LEFT)?;
-    let awake = AwakeProcessors::start();
+    let awake = keep_awake();
     step("writing the file");
     let mut run = Measurement::begin(file, largest, begun + effort.lasts / 10)?;
     step("reads and writes of all sizes");
@@ -170,7 +166,7 @@ pub fn measure(
     measured.sustained = run.sustained(left.min(effort.lasts / 2))?;
     measured.written_bytes = run.file.written;
     measured.took = begun.elapsed();
-    measured.awake = awake.is_active();
+    measured.awake = awake.is_some();
     Ok(measured)
 }
 
@@ -184,7 +180,7 @@ struct Measurement {
 }
 
 impl Measurement {
-    fn begin(mut file: TestFile, largest: u64, until: Instant) -> Result<Self, MeasureError> {
+    fn begin(mut file: TestFile, largest: u64, until: Instant) -> Result<Self> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
         let mut buffer = Buffer::new();
         // A device may compress, or leave out zeros.
@@ -203,7 +199,7 @@ impl Measurement {
         self.rng.random_range(0..self.file.bytes / bytes) * bytes
     }
 
-    fn rounds(&mut self, lasts: Duration) -> Result<Measured, MeasureError> {
+    fn rounds(&mut self, lasts: Duration) -> Result<Measured> {
         let cells = Kind::ALL.iter().flat_map(|kind| {
             let cell = |random| self.sizes.iter().map(move |bytes| (*kind, random, *bytes));
             cell(true).chain(cell(false))
@@ -217,15 +213,8 @@ impl Measurement {
         });
         let mut measured = Measured {
             series: series.collect(),
-            empty_flush_us: Vec::new(),
-            group_us: Vec::new(),
-            row_us: Vec::new(),
-            reads_per_s: [0.0; THREADS.len()],
-            sustained: Vec::new(),
             file_bytes: self.file.bytes,
-            written_bytes: 0,
-            took: Duration::ZERO,
-            awake: false,
+            ..Measured::default()
         };
         let until = Instant::now() + lasts;
         // The cells of a round, flushes and groups.
@@ -248,12 +237,7 @@ impl Measurement {
     }
 
     /// Adds requests to a series, at least one.
-    fn requests(
-        &mut self,
-        series: &mut Series,
-        slice: Duration,
-        share: u64,
-    ) -> Result<(), MeasureError> {
+    fn requests(&mut self, series: &mut Series, slice: Duration, share: u64) -> Result<()> {
         let (begun, bytes) = (Instant::now(), series.bytes);
         let mut offset = self.random_offset(bytes);
         let mut moved = 0;
@@ -296,12 +280,7 @@ impl Measurement {
     }
 
     /// Measures flushes with nothing to do, and after a group of writes.
-    fn flushes(
-        &mut self,
-        measured: &mut Measured,
-        slice: Duration,
-        share: u64,
-    ) -> Result<(), MeasureError> {
+    fn flushes(&mut self, measured: &mut Measured, slice: Duration, share: u64) -> Result<()> {
         let begun = Instant::now();
         while begun.elapsed() < slice || measured.empty_flush_us.is_empty() {
             let at = Instant::now();
@@ -325,7 +304,7 @@ impl Measurement {
     }
 
     /// Writes sequentially without a flush, until a cache is full. Returns the times in µs.
-    fn sequential_writes(&mut self, slice: Duration) -> Result<Vec<f64>, MeasureError> {
+    fn sequential_writes(&mut self, slice: Duration) -> Result<Vec<f64>> {
         let (begun, most) = (Instant::now(), self.file.bytes.min(self.file.limit / 10));
         let mut times = Vec::new();
         for number in 0..most / ROW {
@@ -341,13 +320,13 @@ impl Measurement {
     }
 
     /// Returns random reads per second with each number of [`THREADS`].
-    fn threads(&mut self, slice: Duration) -> Result<[f64; THREADS.len()], MeasureError> {
+    fn threads(&mut self, slice: Duration) -> Result<[f64; THREADS.len()]> {
         let mut rates = [0.0; THREADS.len()];
         for (rate, threads) in rates.iter_mut().zip(THREADS) {
             let seeds: Vec<u64> = (0..threads).map(|_| self.rng.next_u64()).collect();
             let begun = Instant::now();
             let file = &self.file;
-            let reads = |seed| -> Result<u32, MeasureError> {
+            let reads = |seed| -> Result<u32> {
                 let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
                 let (mut buffer, mut reads) = (Buffer::new(), 0);
                 while begun.elapsed() < slice || reads == 0 {
@@ -357,7 +336,7 @@ impl Measurement {
                 }
                 Ok(reads)
             };
-            let reads: Result<Vec<u32>, MeasureError> = std::thread::scope(|scope| {
+            let reads: Result<Vec<u32>> = std::thread::scope(|scope| {
                 let all: Vec<_> = seeds.iter().map(|s| scope.spawn(move || reads(*s))).collect();
                 let joined = all.into_iter().map(|thread| {
                     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -370,7 +349,7 @@ impl Measurement {
     }
 
     /// Makes random writes, each with a flush, until the time or the bytes are used up.
-    fn sustained(&mut self, lasts: Duration) -> Result<Vec<Sustained>, MeasureError> {
+    fn sustained(&mut self, lasts: Duration) -> Result<Vec<Sustained>> {
         let begun = Instant::now();
         let mut all = Vec::new();
         while all.is_empty() || begun.elapsed() < lasts {

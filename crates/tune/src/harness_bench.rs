@@ -12,8 +12,7 @@ use embermark_model::result::{Cell, ResultFile};
 use embermark_model::tuning_result::{Kept, Set};
 use embermark_model::{Configuration, Configurations};
 
-use crate::columns::{ColumnResult, Columns};
-use crate::search::Bench;
+use crate::search::{Bench, ColumnResult, Columns};
 
 /// What is tuned.
 #[derive(Clone, Debug)]
@@ -180,7 +179,7 @@ impl<'a> HarnessBench<'a> {
         self.spent.overhead += began.elapsed().saturating_sub(trial_time);
         let lacks = |cell: &Cell| Some((cell.id.storage?, cell.lacks_storage()?.to_owned()));
         if let Some((storage, why)) = result.cells.iter().find_map(lacks) {
-            return Err(HarnessError::Storage { storage, why }.into());
+            return Err(HarnessError::storage(storage, &why).into());
         }
         let ended: Columns = self.names.iter().map(|name| column_result(&result, name)).collect();
         if let (Some(ColumnResult::Out(why)), true) = (ended.first(), columns[0].is_empty()) {

@@ -6,7 +6,17 @@ use std::time::Duration;
 use embermark_meter::statistics::{geometric_mean, median, ratio_interval};
 use embermark_model::tuning_result::{Gain, Kept, Outcome, SearchResult, Set, Tried, words};
 
-use crate::columns::{ColumnResult, Columns};
+/// Results of a column's trials: of the current settings, or of a candidate.
+#[derive(Clone, Debug)]
+pub enum ColumnResult {
+    /// Times of an operation in ns, by trial and phase.
+    Times(Vec<BTreeMap<String, f64>>),
+    /// The column is out, for this reason.
+    Out(String),
+}
+
+/// Columns in the order in which they were requested.
+pub type Columns = Vec<ColumnResult>;
 
 /// Measures and tests settings.
 pub trait Bench {

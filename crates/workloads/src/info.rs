@@ -5,7 +5,7 @@ use std::time::Duration;
 use embermark_model::MemoryLimit;
 
 /// Describes a workload.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Info {
     /// Its name on the command line and in results.
     pub id: &'static str,
@@ -48,10 +48,9 @@ pub struct Info {
     pub clients: u32,
     /// Its first phase of reads by key.
     pub gets: Option<&'static str>,
-    /// Whether its clients can be on several machines, which [join](crate::Prepared::join) it.
-    pub joins: bool,
     /// Phases whose operations each concern one row, by variant, the usual variant first. Several
-    /// clients can share them, and they can have a target rate. No other phase runs then.
+    /// clients can share them, on one machine or on several ([join](crate::Prepared::join)), and
+    /// they can have a target rate. No other phase runs then.
     pub points: &'static [(&'static str, &'static [&'static str])],
 }
 
@@ -64,7 +63,7 @@ impl Info {
 }
 
 /// Cells of a workload that a run has.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Protocol {
     /// Numbers of rows.
     pub scales: &'static [u64],

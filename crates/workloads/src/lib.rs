@@ -11,7 +11,6 @@ mod arrivals;
 mod bench;
 pub mod defined;
 mod error;
-mod generated;
 mod http;
 mod info;
 mod machine;

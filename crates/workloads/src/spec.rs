@@ -11,7 +11,7 @@ use embermark_model::plan::Rate;
 use crate::observer::Companions;
 
 /// Specification of a cell that a worker prepares.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Spec {
     /// Path of the staged rows.
     pub rows: PathBuf,
@@ -58,19 +58,9 @@ impl Spec {
             variant: variant.into(),
             seed,
             window: Duration::from_millis(100),
-            warm_up: Duration::ZERO,
-            rate: Rate::default(),
             clients: 1,
-            own_clients: None,
-            target_rate: None,
             p99_limit: Duration::from_millis(100),
-            cold: false,
-            companions: None,
-            program: None,
-            engine: String::new(),
-            appends_only: false,
-            referees: &[],
-            is_referee: false,
+            ..Self::default()
         }
     }
 }

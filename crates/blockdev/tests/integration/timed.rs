@@ -11,8 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use embermark_blockdev::{
-    DeviceParameters, FileSystem, PathCost, Request, RequestKind, TimedDevice, Timing,
-    TimingAccuracy, enter_mount_namespace,
+    FileSystem, PathCost, Request, RequestKind, TimedDevice, Timing, TimingAccuracy,
+    enter_mount_namespace,
 };
 use tempfile::TempDir;
 
@@ -41,9 +41,7 @@ impl FixedTiming {
     }
 }
 
-fn parameters(parallel_requests: u32) -> DeviceParameters {
-    DeviceParameters { parallel_requests, sector: 512 }
-}
+const SECTOR: u32 = 512;
 
 fn device(timing: &FixedTiming, parallel_requests: u32) -> Option<(TempDir, TimedDevice)> {
     if !nix::unistd::geteuid().is_root() {
@@ -60,7 +58,8 @@ fn device(timing: &FixedTiming, parallel_requests: u32) -> Option<(TempDir, Time
         &image,
         FileSystem::Ext4,
         timing,
-        parameters(parallel_requests),
+        parallel_requests,
+        SECTOR,
         path,
     );
     Some((folder, device.unwrap()))
@@ -117,9 +116,8 @@ fn a_large_write_reaches_it_in_one_piece_and_its_content_is_kept() {
     device.unmount().unwrap();
     let image = folder.path().join("image");
     let (timing, path) = (Box::new(timing), PathCost::default());
-    let again =
-        TimedDevice::mount(folder.path(), &image, FileSystem::Ext4, timing, parameters(1), path);
-    let again = again.unwrap();
+    let (at, ext4) = (folder.path(), FileSystem::Ext4);
+    let again = TimedDevice::mount(at, &image, ext4, timing, 1, SECTOR, path).unwrap();
     assert!(fs::read(again.at.join("large")).unwrap() == bytes);
     again.unmount().unwrap();
     // Only the image is left.

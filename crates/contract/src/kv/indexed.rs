@@ -219,13 +219,9 @@ impl KvStore for Indexed {
         expire::in_batches(|scope, work| self.transact(scope, work), table, from, to)
     }
 
-    fn deletes_range(&self) -> &'static str {
-        self.store.deletes_range()
-    }
-
-    fn deletes_range_of(&self, table: Table) -> &'static str {
+    fn deletes_range(&self, table: Table) -> &'static str {
         if indexes_of(&self.indexes, table).is_empty() {
-            return self.store.deletes_range_of(table);
+            return self.store.deletes_range(table);
         }
         "a scan that finds the keys and a delete of each with its index entries, 1,000 a commit"
     }

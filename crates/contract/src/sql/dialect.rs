@@ -132,23 +132,19 @@ pub trait Dialect: Sync {
     /// Returns the statement that creates a table, with types in the engine's own words for some
     /// columns, given by name.
     fn create_table_of(&self, table: &TableDef, types: &[(&str, &str)]) -> String {
-        let columns: Vec<String> = table
-            .columns
-            .iter()
-            .map(|(name, of, nullable)| {
-                let of = match types.iter().find(|(column, _)| column == name) {
-                    Some((_, own)) => own,
-                    None if table.key.contains(name) => self.indexed_type(*of),
-                    None => self.type_name(*of),
-                };
-                let of = match nullable {
-                    Nullable::Yes => (*of).to_owned(),
-                    Nullable::No => self.not_null(of),
-                };
-                format!("{} {of}", self.column(name))
-            })
-            .collect();
-        let (name, columns) = (self.table(table.name), columns.join(", "));
+        let columns = table.columns.iter().map(|(name, of, nullable)| {
+            let of = match types.iter().find(|(column, _)| column == name) {
+                Some((_, own)) => own,
+                None if table.key.contains(name) => self.indexed_type(*of),
+                None => self.type_name(*of),
+            };
+            let of = match nullable {
+                Nullable::Yes => (*of).to_owned(),
+                Nullable::No => self.not_null(of),
+            };
+            format!("{} {of}", self.column(name))
+        });
+        let (name, columns) = (self.table(table.name), columns.collect::<Vec<_>>().join(", "));
         let key: Vec<String> = table.key.iter().map(|name| self.column(name)).collect();
         let key = match &key[..] {
             [] => String::new(),
@@ -302,11 +298,6 @@ pub trait Dialect: Sync {
     /// Whether two derived tables are joined by computing each once. Otherwise one of them is
     /// computed again for each row of the other, and a window function is faster.
     fn joins_derived_tables(&self) -> bool {
-        true
-    }
-
-    /// Whether GROUP BY takes an expression, written out.
-    fn group_by_expression(&self) -> bool {
         true
     }
 

@@ -13,7 +13,7 @@ pub(super) fn test(
     content: &Image,
     results: &Mutex<TryResults<Image>>,
     progress: &(dyn Fn() + Sync),
-) -> Result<(), TestError> {
+) -> Result<()> {
     let mut exhaustive = Exhaustive::default();
     for index in 0..WORKS.len().min(test.settings.short_works as usize) {
         test.check_interrupted()?;
@@ -36,7 +36,7 @@ pub(super) fn test(
         exhaustive.opened += work.opened.into_inner();
     }
     let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-    results.exhaustive = Some(exhaustive).filter(|exhaustive| exhaustive.works > 0);
+    results.tested.exhaustive = Some(exhaustive).filter(|exhaustive| exhaustive.works > 0);
     Ok(())
 }
 
@@ -55,17 +55,11 @@ struct ShortWork<'a> {
 impl ShortWork<'_> {
     /// Examines a state. Opens it if its file system gives database files that have not been seen
     /// yet.
-    fn inspect_state(&self, folder: &Path, state: &State) -> Result<(), TestError> {
+    fn inspect_state(&self, folder: &Path, state: &State) -> Result<()> {
         let StateInspector { test, recording, .. } = self.inspector;
         let promised = recording.promised(state.cut.at);
-        let device = match Device::mount(folder, state.image.clone(), test.settings.file_system) {
-            Ok(device) => device,
-            Err(DeviceError::NotMounted { .. }) => {
-                self.inspector.results().not_mounted += 1;
-                return Ok(());
-            }
-            Err(error) => return Err(error.into()),
-        };
+        let mounted = self.inspector.mount(folder, state.image.clone())?;
+        let Some(device) = mounted else { return Ok(()) };
         // What cannot be read is left to the engine.
         let files = files::digest(&device.at.join(DATABASE));
         let left = files.ok().map(|files| (files, promised[0].acknowledged));

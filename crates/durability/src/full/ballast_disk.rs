@@ -8,7 +8,7 @@ use embermark_blockdev::Disk;
 use nix::errno::Errno;
 use nix::fcntl::posix_fallocate;
 
-use crate::settings::{Test, TestError};
+use crate::settings::{Result, Test, TestError};
 
 /// Folder of the database. The root of a file system may have its own.
 const DATABASE: &str = "database";
@@ -28,7 +28,7 @@ pub(super) struct BallastDisk {
 
 impl BallastDisk {
     /// Makes a file system of `bytes` bytes below a folder.
-    pub(super) fn create(test: &Test<'_>, folder: &Path, bytes: u64) -> Result<Self, TestError> {
+    pub(super) fn create(test: &Test<'_>, folder: &Path, bytes: u64) -> Result<Self> {
         let image = folder.with_extension("img");
         test.settings.file_system.make(&image, bytes)?;
         let this = Self::mount(test, folder, &image)?;
@@ -37,7 +37,7 @@ impl BallastDisk {
     }
 
     /// Mounts an existing one.
-    pub(super) fn mount(test: &Test<'_>, folder: &Path, image: &Path) -> Result<Self, TestError> {
+    pub(super) fn mount(test: &Test<'_>, folder: &Path, image: &Path) -> Result<Self> {
         let disk = Disk::mount(image, folder, test.settings.file_system)?;
         Ok(Self { disk, most: test.settings.disk / 3 })
     }
@@ -46,19 +46,19 @@ impl BallastDisk {
         self.disk.at.join(DATABASE)
     }
 
-    pub(super) fn free(&self) -> Result<u64, TestError> {
+    pub(super) fn free(&self) -> Result<u64> {
         Ok(self.disk.free()?)
     }
 
     /// Whether no block is free.
-    pub(super) fn is_full(&self) -> Result<bool, TestError> {
+    pub(super) fn is_full(&self) -> Result<bool> {
         Ok(self.free()? < BLOCK)
     }
 
     /// Makes two ballast files of `ballast` bytes next to a started database. The file of another
     /// program takes what exceeds the engine's space, minus `less` bytes. Returns the remaining
     /// bytes.
-    pub(super) fn place_ballast(&self, ballast: u64, less: u64) -> Result<u64, TestError> {
+    pub(super) fn place_ballast(&self, ballast: u64, less: u64) -> Result<u64> {
         self.disk.sync()?;
         for name in BALLAST {
             // What does not fit shows in the remaining space.
@@ -73,7 +73,7 @@ impl BallastDisk {
     }
 
     /// Makes the file of another program take every remaining block.
-    pub(super) fn top_up(&self) -> Result<(), TestError> {
+    pub(super) fn top_up(&self) -> Result<()> {
         // What programs have freed is free once the file system has written that.
         self.disk.sync()?;
         let mut bytes = self.free()?.max(BLOCK);
@@ -87,7 +87,7 @@ impl BallastDisk {
     }
 
     /// Extends a file by `bytes` bytes with allocated blocks. Returns whether there was room.
-    fn grow(&self, name: &str, bytes: u64) -> Result<bool, TestError> {
+    fn grow(&self, name: &str, bytes: u64) -> Result<bool> {
         let failed = TestError::io("lay ballast on a disk");
         if bytes == 0 {
             return Ok(true);
@@ -104,16 +104,16 @@ impl BallastDisk {
     }
 
     /// Removes one ballast file.
-    pub(super) fn make_some_room(&self) -> Result<(), TestError> {
+    pub(super) fn make_some_room(&self) -> Result<()> {
         self.remove(BALLAST[0])
     }
 
     /// Removes every file that does not belong to the engine.
-    pub(super) fn make_room(&self) -> Result<(), TestError> {
+    pub(super) fn make_room(&self) -> Result<()> {
         BALLAST.into_iter().chain([OTHER]).try_for_each(|name| self.remove(name))
     }
 
-    fn remove(&self, name: &str) -> Result<(), TestError> {
+    fn remove(&self, name: &str) -> Result<()> {
         let removed = match fs::remove_file(self.disk.at.join(name)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed.and_then(|()| File::open(&self.disk.at)?.sync_all()),
@@ -123,7 +123,7 @@ impl BallastDisk {
     }
 
     /// Copies its image file in the current state.
-    pub(super) fn copy(&self, to: &Path) -> Result<(), TestError> {
+    pub(super) fn copy(&self, to: &Path) -> Result<()> {
         if let Some(parent) = to.parent() {
             fs::create_dir_all(parent)
                 .map_err(TestError::io("make a folder for the copy of a disk"))?;
@@ -131,7 +131,7 @@ impl BallastDisk {
         Ok(self.disk.copy(to)?)
     }
 
-    pub(super) fn unmount(self) -> Result<(), TestError> {
+    pub(super) fn unmount(self) -> Result<()> {
         Ok(self.disk.unmount()?)
     }
 }

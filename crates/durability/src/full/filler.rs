@@ -17,7 +17,7 @@ use crate::oracle::{self, Judgement, Promised, Verdict};
 use crate::outcome::{Observation, Stopped, Tried};
 use crate::process::{NoResponse, Worker};
 use crate::protocol::{Command, DatabaseState, Event};
-use crate::settings::{Test, TestError};
+use crate::settings::{Result, Test, TestError};
 use crate::work::TABLE_COMMIT;
 use crate::work::filling::Filling;
 
@@ -31,17 +31,12 @@ const SERVER_END_TIME: Duration = Duration::from_millis(500);
 /// The longest time between the start of a commit and the copy.
 const LATEST_COPY: Duration = Duration::from_millis(3);
 
-/// How a run of commits ended.
-#[derive(Clone, Debug)]
-enum CommitsEnd {
-    /// All commits were acknowledged.
-    Done,
-    /// A commit was refused, after this time.
-    Refused(Duration, String),
-    /// A commit has not returned in this time.
-    Hangs(Duration, String),
-    /// The process has ended.
-    Ended(Duration, String),
+/// How a run of commits ended: [`Stopped::NoError`] if all were acknowledged. For the others the
+/// time in ms that the last one had not returned.
+type CommitsEnd = (Observation<Stopped>, Option<f64>);
+
+fn stopped(is: Stopped, after: Duration, message: impl Into<String>) -> CommitsEnd {
+    (Observation::with_message(is, message), Some(after.as_secs_f64() * 1e3))
 }
 
 /// The process that fills the disk, and what it has promised.
@@ -69,16 +64,10 @@ pub(super) struct DiskFiller<'a> {
 
 impl<'a> DiskFiller<'a> {
     /// Creates the database on a disk, and the ballast file.
-    pub(super) fn start(
-        test: &'a Test<'a>,
-        disk: &'a BallastDisk,
-        ballast: u64,
-    ) -> Result<Self, TestError> {
+    pub(super) fn start(test: &'a Test<'a>, disk: &'a BallastDisk, ballast: u64) -> Result<Self> {
         let mut worker = test.start(disk.database(), DatabaseState::NoTable)?;
-        let inspection =
-            inspection::inspect(&mut worker, test.plan(), &test.initial_promises(), || ());
-        let inspection = inspection.map_err(TestError::io("talk to a worker"))?;
-        test.check_holds(&inspection)?;
+        let promised = test.initial_promises();
+        test.check_holds(&inspection::inspect(&mut worker, test.plan(), &promised, || ())?)?;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(test.settings.seed);
         // The last block then differs between tests, also for an engine that allocates many at
         // once.
@@ -112,13 +101,12 @@ impl<'a> DiskFiller<'a> {
         Promised { acknowledged: self.acknowledged, begun: self.last_found + 1 }
     }
 
-    fn send(&mut self, command: &Command) -> Result<(), TestError> {
-        let sent = self.worker.as_mut().map_or(Ok(()), |worker| worker.command(command));
-        sent.map_err(TestError::io("talk to a worker"))
+    fn send(&mut self, command: &Command) -> Result<()> {
+        Ok(self.worker.as_mut().map_or(Ok(()), |worker| worker.send(command))?)
     }
 
     /// Waits until the commits end.
-    fn wait_for_commits(&mut self) -> Result<CommitsEnd, TestError> {
+    fn wait_for_commits(&mut self) -> Result<CommitsEnd> {
         let (mut since, mut topped_up) = (Instant::now(), false);
         let patience = PATIENCE[usize::from(self.test.is_server())];
         loop {
@@ -128,15 +116,14 @@ impl<'a> DiskFiller<'a> {
                 topped_up = true;
             }
             let Some(worker) = &mut self.worker else {
-                return Ok(CommitsEnd::Ended(Duration::ZERO, "its process has ended".to_owned()));
+                return Ok(stopped(Stopped::ProcessEnds, Duration::ZERO, "its process has ended"));
             };
-            let event =
-                worker.next_event_within(patience).map_err(TestError::io("talk to a worker"))?;
+            let event = worker.event_within(patience)?;
             self.hangs = event.is_none();
             match event {
                 None => {
                     let message = NoResponse::Hangs(patience).verdict().1;
-                    return Ok(CommitsEnd::Hangs(patience, message));
+                    return Ok(stopped(Stopped::Hangs, patience, message));
                 }
                 Some(Ok(Event::Committed { number, .. })) => {
                     since = Instant::now();
@@ -144,46 +131,33 @@ impl<'a> DiskFiller<'a> {
                     self.resumed.get_or_insert(since);
                 }
                 Some(Ok(Event::Refused { ns, message })) => {
-                    return Ok(CommitsEnd::Refused(Duration::from_nanos(ns), message));
+                    return Ok(stopped(Stopped::Error, Duration::from_nanos(ns), message));
                 }
-                Some(Ok(Event::Done)) => return Ok(CommitsEnd::Done),
+                Some(Ok(Event::Done)) => return Ok((Observation::new(Stopped::NoError), None)),
                 Some(Ok(Event::Failed { message, .. })) => {
                     self.worker = None;
-                    return Ok(CommitsEnd::Ended(since.elapsed(), message));
+                    return Ok(stopped(Stopped::ProcessEnds, since.elapsed(), message));
                 }
                 Some(Ok(Event::Opened { .. } | Event::Found(_) | Event::Closed)) => {}
                 Some(Err(silent)) => {
                     self.worker = None;
-                    return Ok(CommitsEnd::Ended(since.elapsed(), silent.verdict().1));
+                    return Ok(stopped(Stopped::ProcessEnds, since.elapsed(), silent.verdict().1));
                 }
             }
         }
     }
 
-    /// Converts the end of commits to the outcome's type, with the time in ms.
-    fn stop_observation(
-        &self,
-        end: &CommitsEnd,
-    ) -> Result<(Observation<Stopped>, Option<f64>), TestError> {
-        let ms = |time: &Duration| Some(time.as_secs_f64() * 1e3);
-        Ok(match end {
-            CommitsEnd::Done => (Observation::new(Stopped::NoError), None),
-            CommitsEnd::Refused(time, message) => {
-                let is =
-                    if self.has_server_ended()? { Stopped::ServerEnds } else { Stopped::Error };
-                (Observation::with_message(is, message), ms(time))
-            }
-            CommitsEnd::Hangs(time, message) => {
-                (Observation::with_message(Stopped::Hangs, message), ms(time))
-            }
-            CommitsEnd::Ended(time, message) => {
-                (Observation::with_message(Stopped::ProcessEnds, message), ms(time))
-            }
-        })
+    /// Returns the end of commits, in which an error may be that a server has ended.
+    fn with_server_end(&self, (how, ms): CommitsEnd) -> Result<CommitsEnd> {
+        let is = match how.is {
+            Stopped::Error if self.has_server_ended()? => Stopped::ServerEnds,
+            is => is,
+        };
+        Ok((Observation { is, ..how }, ms))
     }
 
     /// Whether a server has ended.
-    fn has_server_ended(&self) -> Result<bool, TestError> {
+    fn has_server_ended(&self) -> Result<bool> {
         let Some(worker) = self.worker.as_ref().filter(|_| !self.servers.is_empty()) else {
             return Ok(false);
         };
@@ -194,7 +168,7 @@ impl<'a> DiskFiller<'a> {
 
     /// Copies the disk while the process is stopped in a commit: the state that a kill at that time
     /// would leave. Returns what was promised by then.
-    pub(super) fn copy(&mut self, to: &Path) -> Result<Promised, TestError> {
+    pub(super) fn copy(&mut self, to: &Path) -> Result<Promised> {
         let promised = self.promised();
         if !self.hangs {
             self.send(&Command::Fill { after: self.last_found, count: 1, filling: self.filling })?;
@@ -214,19 +188,12 @@ impl<'a> DiskFiller<'a> {
         Ok(promised)
     }
 
-    /// Reads everything on the full disk and judges the result.
+    /// Reads everything on the full disk and judges the result. `of` names the check.
     pub(super) fn read(
-        &mut self,
-        worst: &mut WorstFinding,
-    ) -> Result<Observation<Tried>, TestError> {
-        self.read_and_judge("read on the full disk", worst)
-    }
-
-    fn read_and_judge(
         &mut self,
         of: &str,
         worst: &mut WorstFinding,
-    ) -> Result<Observation<Tried>, TestError> {
+    ) -> Result<Observation<Tried>> {
         if self.hangs {
             return Ok(Observation::with_message(Tried::NotAsked, "it does not answer"));
         }
@@ -234,8 +201,7 @@ impl<'a> DiskFiller<'a> {
         let Some(worker) = &mut self.worker else {
             return Ok(Observation::with_message(Tried::NotAsked, "its process has ended"));
         };
-        let event = worker.next_event().map_err(TestError::io("talk to a worker"))?;
-        let found = match event {
+        let found = match worker.next_event()? {
             Ok(Event::Found(found)) => found,
             Ok(Event::Refused { message, .. } | Event::Failed { message, .. }) => {
                 return Ok(Observation::with_message(Tried::No, message));
@@ -259,13 +225,11 @@ impl<'a> DiskFiller<'a> {
     }
 
     /// Closes the database and ends the process. Kills a process that does not answer.
-    pub(super) fn close(&mut self) -> Result<(), TestError> {
+    pub(super) fn close(&mut self) -> Result<()> {
         let Some(mut worker) = self.worker.take() else { return Ok(()) };
         if std::mem::take(&mut self.hangs) {
-            return worker
-                .kill()
-                .and_then(|()| worker.wait())
-                .map_err(TestError::io("end a worker"));
+            let ended = worker.kill().and_then(|()| worker.wait());
+            return ended.map_err(TestError::io("end a worker"));
         }
         reopen::close(&mut worker).map(drop)
     }

@@ -7,7 +7,7 @@ use crate::oracle::{Promised, Verdict};
 use crate::outcome::{Observation, Tried};
 use crate::process::Worker;
 use crate::protocol::DatabaseState;
-use crate::settings::{Test, TestError};
+use crate::settings::{Result, Test, TestError};
 
 /// Number of commits when there is room.
 const COMMITS: u64 = 3;
@@ -18,25 +18,17 @@ pub(super) fn open_on_full_disk(
     disk: &BallastDisk,
     promised: Promised,
     worst: &mut WorstFinding,
-) -> Result<Observation<Tried>, TestError> {
+) -> Result<Observation<Tried>> {
     disk.top_up()?;
     let (mut worker, inspection) = open(test, disk, promised)?;
     if is_unopened(&inspection) {
         worker.wait().map_err(TestError::io("end a worker"))?;
         return Ok(Observation { is: Tried::No, message: inspection.message });
     }
-    worst.add(
-        test,
-        disk,
-        inspection,
-        promised,
-        "killed when it was full, opened on the full disk",
-    )?;
-    let closed = close(&mut worker)?;
-    Ok(Observation {
-        is: Tried::Yes,
-        message: closed.map(|said| format!("it does not close: {said}")),
-    })
+    let of = "killed when it was full, opened on the full disk";
+    worst.add(test, disk, inspection, promised, of)?;
+    let message = close(&mut worker)?.map(|said| format!("it does not close: {said}"));
+    Ok(Observation { is: Tried::Yes, message })
 }
 
 /// Opens the database when there is room and judges it. Then it takes commits, checks itself,
@@ -47,14 +39,13 @@ pub(super) fn check_with_room(
     promised: Promised,
     of: &str,
     worst: &mut WorstFinding,
-) -> Result<(), TestError> {
+) -> Result<()> {
     let (mut worker, mut inspection) = open(test, disk, promised)?;
     let last = inspection.last.as_ref().and_then(|last| last.first().copied());
     let Some(last) = last.filter(|_| inspection.verdict == Verdict::Holds) else {
         return worst.add(test, disk, inspection, promised, of);
     };
-    let failed = inspection::continue_work(&mut worker, &[last], COMMITS, |_, _| ());
-    let failed = failed.map_err(TestError::io("talk to a worker"))?;
+    let failed = inspection::continue_work(&mut worker, &[last], COMMITS, |_, _| ())?;
     worker.wait().map_err(TestError::io("end a worker"))?;
     if let Some((verdict, message)) = failed {
         (inspection.verdict, inspection.message) = (verdict, Some(message));
@@ -82,16 +73,15 @@ pub(super) fn open(
     test: &Test<'_>,
     disk: &BallastDisk,
     promised: Promised,
-) -> Result<(Worker, Inspection), TestError> {
+) -> Result<(Worker, Inspection)> {
     let mut worker = test.start(disk.database(), DatabaseState::Table)?;
-    let inspection = inspection::inspect(&mut worker, test.plan(), &[promised], || ());
-    Ok((worker, inspection.map_err(TestError::io("talk to a worker"))?))
+    let inspection = inspection::inspect(&mut worker, test.plan(), &[promised], || ())?;
+    Ok((worker, inspection))
 }
 
 /// Makes a worker close the database and end. Returns the engine's message if that failed.
-pub(super) fn close(worker: &mut Worker) -> Result<Option<String>, TestError> {
-    let closed = inspection::continue_work(worker, &[], 0, |_, _| ());
-    let closed = closed.map_err(TestError::io("talk to a worker"))?;
+pub(super) fn close(worker: &mut Worker) -> Result<Option<String>> {
+    let closed = inspection::continue_work(worker, &[], 0, |_, _| ())?;
     worker.wait().map_err(TestError::io("end a worker"))?;
     Ok(closed.map(|(_, message)| message))
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::ballast_disk::BallastDisk;
 use crate::inspection::Inspection;
 use crate::oracle::{Promised, Verdict};
-use crate::settings::{Test, TestError};
+use crate::settings::{Result, Test};
 
 /// The finding.
 pub(super) struct WorstFinding {
@@ -34,15 +34,14 @@ impl WorstFinding {
         inspection: Inspection,
         promised: Promised,
         of: &str,
-    ) -> Result<(), TestError> {
+    ) -> Result<()> {
         if inspection.verdict <= self.inspection.verdict {
             return Ok(());
         }
         if inspection.verdict.is_violation() && test.promises() {
             test.check_room()?;
-            let mut kept = test.violation_path(inspection.verdict).into_os_string();
-            kept.push(format!("-{}.img", test.settings.seed));
-            let kept = PathBuf::from(kept);
+            let suffix = format!("-{}.img", test.settings.seed);
+            let kept = test.violation_path(inspection.verdict, &suffix);
             disk.copy(&kept)?;
             self.kept = Some(kept);
         }

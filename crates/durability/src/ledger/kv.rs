@@ -53,7 +53,7 @@ impl Ledger for KvLedger {
         let Self { store, table, copy } = self;
         let (table, number) = (*table, commit.number);
         if let Some(copy) = copy {
-            copy.query_before_commit(&mut **store, number)?;
+            copy.query_before(&mut **store, number)?;
         }
         if commit.bulk {
             let (changes, pair) = (commit.changes.iter(), Default::default());

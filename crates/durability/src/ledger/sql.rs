@@ -25,13 +25,11 @@ impl SqlLedger {
         let all = format!("SELECT id, commit_number, content FROM {}", dialect.table(TABLE.name));
         // Creating the table distinguishes a missing one from one that cannot be read, because it
         // fails if the table exists.
-        let read = store.prepare(&all);
-        let was_there = read.is_ok();
-        let all = match read {
-            Ok(all) => all,
+        let (all, was_there) = match store.prepare(&all) {
+            Ok(all) => (all, true),
             Err(error) => {
                 store.batch(&dialect.create_table(&TABLE)).map_err(|_| error)?;
-                store.prepare(&all)?
+                (store.prepare(&all)?, false)
             }
         };
         let (table, place) = (dialect.table(TABLE.name), |n| dialect.placeholder(n));

@@ -6,16 +6,16 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use embermark_model::result::ResultFile;
-use embermark_model::{Client, Conditions, Durability, Scale};
+use embermark_model::{Client, Conditions, Durability, MemoryLimit, Scale};
 use embermark_report::advise::{self, AdviceTables, FleetAdvice, LicenceClass, Needs, Weight};
 use embermark_report::evidence::{self, Record};
 use embermark_report::{DeviceResult, Format, compare};
 
 use super::rate;
-use super::results::{device_results, find_results, load_result};
+use super::results::{device_results, find_results, load_result, load_results};
 use crate::error::Failure;
 use crate::output;
-use crate::plan::{max_rss, memory_limits};
+use crate::plan::{memory_limits, size, unique};
 
 /// The arguments of `embermark advise`.
 #[derive(Args)]
@@ -125,6 +125,7 @@ pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
     let format: Format = args.format.parse().map_err(Failure::usage)?;
     let weights = args.weight.iter().map(|text| weight(text)).collect::<Result<Vec<_>, _>>()?;
     let rows = args.scale.map(rows).transpose()?;
+    let max_rss = args.max_rss.as_deref().map(|text| size("--max-rss", text));
     let mut tables =
         if args.devices { tables_of_devices(&args)? } else { tables_of_machine(&args, rows)? };
     keep_clients(&mut tables, &args.client)?;
@@ -137,7 +138,7 @@ pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
         tier: args.tier.unwrap_or_else(|| usual_tier(&tables)),
         sql: args.need.contains(&Need::Sql),
         embedded: args.need.contains(&Need::Embedded),
-        memory_bytes: args.max_rss.as_deref().map(max_rss).transpose()?,
+        memory_bytes: max_rss.transpose()?,
         licence: match args.licence {
             Licence::Permissive => Some(LicenceClass::Permissive),
             Licence::Copyleft => Some(LicenceClass::Copyleft),
@@ -155,7 +156,7 @@ pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
         Format::Markdown => advise::markdown(&all, &tables, rows),
         Format::Json => advise::json(&all, &tables).map_err(Failure::runtime)?,
         Format::Csv | Format::Parquet | Format::Bencher => {
-            return Err(Failure::usage("advice is given as table, json or markdown"));
+            return Err(usage!("advice is given as table, json or markdown"));
         }
     };
     output::print(&text)
@@ -164,8 +165,7 @@ pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
 /// Builds the tables of advice from results of one machine.
 fn tables_of_machine(args: &AdviseArgs, rows: Option<u64>) -> Result<AdviceTables, Failure> {
     let paths = find_results(&args.results)?;
-    let results = paths.iter().map(|path| load_result(path, args.publishable));
-    let results: Vec<ResultFile> = results.collect::<Result<_, _>>().map_err(Failure::usage)?;
+    let results = load_results(&paths, args.publishable)?;
     if !args.force {
         check_comparable(&paths, &results)?;
     }
@@ -196,12 +196,12 @@ fn check_comparable(paths: &[PathBuf], results: &[ResultFile]) -> Result<(), Fai
         for (other_path, other) in &all[at + 1..] {
             let reasons = compare::unpoolable(one, other);
             if !reasons.is_empty() {
-                return Err(Failure::usage(format!(
+                return Err(usage!(
                     "{} and {} were not measured alike (--force advises anyway):\n  {}",
                     path.display(),
                     other_path.display(),
                     reasons.join("\n  ")
-                )));
+                ));
             }
         }
     }
@@ -214,12 +214,13 @@ fn chosen_conditions(
     args: &AdviseArgs,
     results: &[ResultFile],
 ) -> Result<Vec<Conditions>, Failure> {
+    let limit_name =
+        |limit: Option<MemoryLimit>| limit.map_or("none".into(), |limit| limit.to_string());
     let limits = memory_limits(&args.memory_limit, None)?;
-    let limits = limits.into_iter().map(|limit| limit.map_or("none".into(), |of| of.to_string()));
-    let limits: Vec<String> = limits.collect();
+    let limits: Vec<String> = limits.into_iter().map(limit_name).collect();
     let cells = results.iter().flat_map(|result| &result.cells);
     let all: BTreeSet<Conditions> = cells.map(|cell| cell.id.extent().conditions()).collect();
-    let limit = |of: &Conditions| of.memory_limit.map_or("none".into(), |of| of.to_string());
+    let limit = |of: &Conditions| limit_name(of.memory_limit);
     let storage = |of: &Conditions| of.storage.map_or("none".into(), |of| of.to_string());
     check_measured("--memory-limit", &limits, all.iter().map(limit))?;
     check_measured("--storage", &args.storage, all.iter().map(storage))?;
@@ -228,11 +229,11 @@ fn chosen_conditions(
         |of: &Conditions| is_one(&limits, limit(of)) && is_one(&args.storage, storage(of));
     let chosen: Vec<Conditions> = all.into_iter().filter(is_chosen).collect();
     match chosen.is_empty() && !results.is_empty() {
-        true => Err(Failure::usage(format!(
+        true => Err(usage!(
             "nothing was measured both with --memory-limit {} and --storage {}: choose others, or measure it",
             limits.join(","),
             args.storage.join(",")
-        ))),
+        )),
         false => Ok(chosen),
     }
 }
@@ -253,18 +254,13 @@ fn check_measured(
     chosen: &[String],
     known: impl Iterator<Item = String>,
 ) -> Result<(), Failure> {
-    let mut all: Vec<String> = Vec::new();
-    known.for_each(|name| {
-        if !all.contains(&name) {
-            all.push(name);
-        }
-    });
+    let all = unique(known.map(Ok))?;
     match chosen.iter().find(|name| !all.contains(name)) {
         None => Ok(()),
-        Some(name) => Err(Failure::usage(format!(
+        Some(name) => Err(usage!(
             "nothing was measured with {option} {name}, but with {}: choose of these, or measure it",
             all.join(", ")
-        ))),
+        )),
     }
 }
 
@@ -282,7 +278,7 @@ fn usual_tier(tables: &advise::AdviceTables) -> Durability {
 fn rows(scale: Scale) -> Result<u64, Failure> {
     match scale {
         Scale::Rows(rows) => Ok(rows),
-        Scale::Full => Err(Failure::usage("--scale needs a number of rows, such as 300k")),
+        Scale::Full => Err(usage!("--scale needs a number of rows, such as 300k")),
     }
 }
 
@@ -292,16 +288,16 @@ fn weight(text: &str) -> Result<Weight, Failure> {
         Some(Weight { criterion: criterion.trim().to_owned(), weight })
     });
     parsed.ok_or_else(|| {
-        Failure::usage(format!(
+        usage!(
             "--weight '{text}' is not a weight: write CRITERION=NUMBER above 0, for example ingest=3"
-        ))
+        )
     })
 }
 
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use embermark_model::{Configuration, MemoryLimit, StorageName};
+    use embermark_model::{Configuration, StorageName};
 
     use super::*;
 
@@ -322,9 +318,9 @@ mod tests {
 
     #[test]
     fn a_budget_of_memory_may_have_units() {
-        assert_eq!(max_rss("64MiB").unwrap(), 64 << 20);
-        assert_eq!(max_rss("64M").unwrap(), 64_000_000);
-        assert!(max_rss("lots").unwrap_err().to_string().contains("--max-rss"));
+        assert_eq!(size("--max-rss", "64MiB").unwrap(), 64 << 20);
+        assert_eq!(size("--max-rss", "64M").unwrap(), 64_000_000);
+        assert!(size("--max-rss", "lots").unwrap_err().to_string().contains("--max-rss"));
     }
 
     fn result() -> ResultFile {

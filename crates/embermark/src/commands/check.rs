@@ -49,7 +49,7 @@ enum Form {
 /// Checks results. Exit status 1 if one of them may not be published.
 pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     if args.out.is_some() && args.results.len() > 1 {
-        return Err(Failure::usage("--out takes one result: give one"));
+        return Err(usage!("--out takes one result: give one"));
     }
     args.out.as_deref().map_or(Ok(()), output::check_writable)?;
     let mut all = Vec::new();
@@ -63,7 +63,7 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
         }
         if let Some(out) = &args.out {
             let bytes = result_bytes(out, &file).map_err(Failure::runtime)?;
-            fs::write(out, bytes).map_err(Failure::unwritable(out))?;
+            output::write(out, bytes)?;
         }
         all.push(Checked::new(path.display().to_string(), answers, left));
     }

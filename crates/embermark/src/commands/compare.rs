@@ -48,7 +48,7 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode, Failure> {
         Format::Json => compare::json(&changes),
         Format::Csv => compare::csv(&changes),
         Format::Parquet | Format::Bencher => {
-            return Err(Failure::usage("a comparison is shown as table, json, csv or markdown"));
+            return Err(usage!("a comparison is shown as table, json, csv or markdown"));
         }
     };
     output::print(&text.map_err(Failure::runtime)?)
@@ -64,10 +64,10 @@ pub fn comparable(
     if reasons.is_empty() || force {
         return Ok(());
     }
-    Err(Failure::usage(format!(
+    Err(usage!(
         "{} and {} cannot be compared (--force compares anyway):\n  {}",
         old.display(),
         new.display(),
         reasons.join("\n  ")
-    )))
+    ))
 }

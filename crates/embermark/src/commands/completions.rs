@@ -13,7 +13,6 @@ use crate::output;
 #[derive(Args)]
 pub struct CompletionsArgs {
     /// The shell
-    #[arg(value_enum)]
     shell: Shell,
 }
 
@@ -41,10 +40,9 @@ pub fn man(args: &ManArgs, mut program: Command) -> Result<ExitCode, Failure> {
     let of = match &args.command {
         None => program,
         Some(name) => {
-            let mut shown = program.get_subcommands().filter(|command| !command.is_hide_set());
-            let found = shown.find(|command| command.get_name() == name).ok_or_else(|| {
-                let shown = program.get_subcommands().filter(|command| !command.is_hide_set());
-                Failure::usage(choice::unknown("command", name, shown.map(Command::get_name)))
+            let shown = || program.get_subcommands().filter(|command| !command.is_hide_set());
+            let found = shown().find(|command| command.get_name() == name).ok_or_else(|| {
+                Failure::usage(choice::unknown("command", name, shown().map(Command::get_name)))
             })?;
             let whole = found.get_display_name().unwrap_or(name).to_owned();
             found.clone().name(whole)
@@ -52,6 +50,6 @@ pub fn man(args: &ManArgs, mut program: Command) -> Result<ExitCode, Failure> {
     };
     let mut page = Vec::new();
     let written = clap_mangen::Man::new(of).render(&mut page);
-    written.map_err(|error| Failure::runtime(error.to_string()))?;
+    written.map_err(Failure::runtime)?;
     output::print(&String::from_utf8_lossy(&page))
 }

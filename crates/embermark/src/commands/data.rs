@@ -52,17 +52,11 @@ pub fn data(args: DataArgs) -> Result<ExitCode, Failure> {
 }
 
 fn read(args: &DataArgs) -> Result<Log, Failure> {
-    match (&args.file, args.scale) {
+    match (&args.file, args.scale.unwrap_or(Scale::Rows(SYNTHETIC_ROWS))) {
         (Some(file), _) => lab::read(file).map_err(Failure::usage),
-        (None, Some(Scale::Full)) => {
-            Err(Failure::usage("synthetic rows have no full scale: give a number of rows"))
-        }
-        (None, scale) => {
-            let rows = match scale {
-                Some(Scale::Rows(rows)) => rows,
-                _ => SYNTHETIC_ROWS,
-            };
-            synthetic::sampled(rows, args.seed).map_err(Failure::usage)
+        (None, Scale::Rows(rows)) => synthetic::sampled(rows, args.seed).map_err(Failure::usage),
+        (None, Scale::Full) => {
+            Err(usage!("synthetic rows have no full scale: give a number of rows"))
         }
     }
 }
@@ -97,10 +91,10 @@ fn form(path: &Path) -> Result<Form, Failure> {
         Some("csv") => Form::Csv,
         Some("parquet") => Form::Parquet,
         _ => {
-            return Err(Failure::usage(format!(
+            return Err(usage!(
                 "{} is neither .csv nor .parquet: name such a file with --out",
                 path.display()
-            )));
+            ));
         }
     };
     output::check_writable(path)?;

@@ -10,6 +10,7 @@ use embermark_engines::{Availability, registry::ENGINES};
 use embermark_harness::doctor::{Findings, inspect};
 use serde::Serialize;
 
+use super::options::databases_folder;
 use crate::error::Failure;
 use crate::output;
 
@@ -35,21 +36,13 @@ pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     let data = args.dir.clone().map_or_else(env::current_dir, Ok);
     let data = data.and_then(|data| data.canonicalize()).map_err(|error| {
         let named = args.dir.as_deref().map_or(".".into(), |dir| dir.display().to_string());
-        Failure::usage(format!("{named}: {error}; name an existing folder with --dir"))
+        usage!("{named}: {error}; name an existing folder with --dir")
     })?;
-    if !data.is_dir() {
-        return Err(Failure::usage(format!(
-            "{} is not a folder; name an existing one with --dir",
-            data.display()
-        )));
-    }
-    let found = Diagnosis { device: inspect(&data), engines: missing() };
-    output::print(&match args.format {
-        Format::Text => text(&found),
-        Format::Json => serde_json::to_string_pretty(&found)
-            .map(|text| text + "\n")
-            .map_err(|error| Failure::runtime(error.to_string()))?,
-    })?;
+    let found = Diagnosis { device: inspect(&databases_folder(Some(data))?), engines: missing() };
+    match args.format {
+        Format::Text => output::print(&text(&found))?,
+        Format::Json => output::print_json(&found)?,
+    };
     Ok(if found.device.warnings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
@@ -85,16 +78,14 @@ fn missing() -> Vec<Missing> {
 
 fn text(found: &Diagnosis) -> String {
     let Diagnosis { device: Findings { facts, warnings, .. }, engines } = found;
-    let mut text = String::new();
-    // Writing to a String cannot fail.
-    for fact in facts {
-        let _ = writeln!(text, "{:<9} {}", fact.name, fact.value);
-    }
-    if warnings.is_empty() {
-        text.push_str("\nNothing was found that would disturb a measurement.\n");
+    let facts = facts.iter().map(|fact| format!("{:<9} {}\n", fact.name, fact.value));
+    let mut text: String = facts.collect();
+    text.push_str(if warnings.is_empty() {
+        "\nNothing was found that would disturb a measurement.\n"
     } else {
-        text.push_str("\nWould disturb a measurement\n");
-    }
+        "\nWould disturb a measurement\n"
+    });
+    // Writing to a String cannot fail.
     for warning in warnings {
         let _ = writeln!(text, "  - {warning}");
     }

@@ -14,15 +14,15 @@ use std::{fs, io};
 use embermark_durability::journal::Journal;
 use embermark_harness::{JOURNAL, RESULT, interrupt};
 use embermark_report::evidence::full_disk_markdown;
+use embermark_report::html;
 
-use super::measure::{INTERRUPTED, PAGE};
 use super::options::default_out;
 use super::page;
-use crate::error::Failure;
+use crate::error::{Failure, INTERRUPTED};
 use crate::output;
 pub use args::DurabilityArgs;
 use experiments::run_experiments;
-pub(super) use experiments::worker_args;
+pub(super) use experiments::{no_devices, worker_args};
 use head::head;
 
 /// Folder of databases and devices, below the run's folder. It is removed at the end.
@@ -39,8 +39,7 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
     let (out, mut journal) = match &args.resume {
         Some(out) => {
             let path = out.join(JOURNAL);
-            let failed =
-                |error| Failure::usage(format!("cannot resume {}: {error}", path.display()));
+            let failed = |error| usage!("cannot resume {}: {error}", path.display());
             (out.clone(), Journal::open(&path).map_err(failed)?)
         }
         None => {
@@ -73,17 +72,10 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
     let tables = (TABLES, table::text(outcome, output::FILE_WIDTH).into_bytes());
     let markdown = full_disk_markdown(outcome).map(|text| (FULL_DISK, text.into_bytes()));
     for (name, content) in [(RESULT, json), tables].into_iter().chain(markdown) {
-        let path = out.join(name);
-        fs::write(&path, content).map_err(Failure::unwritable(&path))?;
+        output::write(&out.join(name), content)?;
     }
-    // The tests are done and saved, so a failure to make the page is only a note.
-    let page = match page::write_durability(outcome, &out.join(PAGE)) {
-        Ok(()) => format!("  page    {}\n", out.join(PAGE).display()),
-        Err(failure) => {
-            say!("embermark: no {PAGE}: {failure}");
-            String::new()
-        }
-    };
+    let page = html::durability_data(outcome, &page::unpublishable()).html();
+    let page = page::write_next_to_result(page, &out);
     let text = table::text(outcome, output::width());
     output::print(&format!("{text}\n  result  {}\n{page}", out.join(RESULT).display()))?;
     if interrupt.is_set() {

@@ -18,7 +18,6 @@ use crate::output;
 #[derive(Args)]
 pub struct EnergyArgs {
     /// The result of a run, best made with `embermark run --metered`
-    #[arg(value_name = "RESULT")]
     result: PathBuf,
 
     /// The meter's record: CSV with a header, and columns of time and watts, or of time, volts and amperes
@@ -42,10 +41,10 @@ pub struct EnergyArgs {
 /// Adds the record of a power meter to a result.
 pub fn energy(args: &EnergyArgs) -> Result<ExitCode, Failure> {
     if args.offset.is_some_and(|offset| !offset.is_finite()) {
-        return Err(Failure::usage("--offset is a number of seconds, such as -3.5"));
+        return Err(usage!("--offset is a number of seconds, such as -3.5"));
     }
     if args.idle_watts.is_some_and(|watts| !(watts >= 0.0 && watts.is_finite())) {
-        return Err(Failure::usage("--idle-watts is a power in watts, such as 2.4"));
+        return Err(usage!("--idle-watts is a power in watts, such as 2.4"));
     }
     let mut result = load(&args.result).map_err(Failure::usage)?;
     let record = Record::read(&args.meter)?;
@@ -63,10 +62,7 @@ pub fn energy(args: &EnergyArgs) -> Result<ExitCode, Failure> {
 
 /// Describes what was added.
 fn summary(metered: &Metered, out: &Path) -> String {
-    let mut text = String::new();
     let source = &metered.source;
-    // Writing to a String cannot fail.
-    let _ = writeln!(text, "clock   {}", source.aligned.as_deref().unwrap_or_default());
     let idle = match (source.idle_watts, source.idle_spread_watts) {
         (Some(watts), Some(spread)) => {
             format!("{}, standard deviation {}", format::watts(watts), format::watts(spread))
@@ -77,8 +73,10 @@ fn summary(metered: &Metered, out: &Path) -> String {
                 .to_owned()
         }
     };
-    let _ = writeln!(text, "idle    {idle}");
-    let _ = writeln!(text, "runs    {} with their energy", metered.known);
+    let clock = source.aligned.as_deref().unwrap_or_default();
+    let runs = metered.known;
+    let mut text = format!("clock   {clock}\nidle    {idle}\nruns    {runs} with their energy\n");
+    // Writing to a String cannot fail.
     for (why, count) in &metered.unknown {
         let _ = writeln!(text, "        {count} without: {why}");
     }

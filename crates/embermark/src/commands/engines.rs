@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use comfy_table::{Table, TableStyle};
 use embermark_engines::{Availability, Engine, Origin, Tier, engine_library, registry};
 use embermark_model::{Durability, EngineLibrary};
 use embermark_report::evidence::{Record, Standing};
@@ -46,9 +45,7 @@ pub fn list(args: &EnginesArgs) -> Result<ExitCode, Failure> {
     engine_libraries(&args.engine_library)?;
     let own = args.durability.iter().map(|path| load_durability(path));
     let record = Record::with(own.collect::<Result<_, _>>().map_err(Failure::usage)?);
-    let mut table = Table::new();
-    table.load_style(TableStyle::new());
-    table.set_header([
+    let mut table = output::table([
         "engine",
         "kind",
         "data model",

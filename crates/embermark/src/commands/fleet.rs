@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use embermark_fleet::{DeviceOutcome, FleetError, RunOptions};
+use embermark_fleet::{DeviceOutcome, FleetError, MeasuredDevice, RunOptions};
 use embermark_model::plan::Plan;
 use embermark_report::evidence::Record;
 use embermark_report::fleet::Fleet;
@@ -105,10 +105,10 @@ fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let out = args.out.clone().unwrap_or_else(default);
     let end = out.extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default();
     if !matches!(end.as_str(), "html" | "csv" | "parquet") {
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "{}: unknown form: the file's name must end in .html, .csv or .parquet",
             out.display()
-        )));
+        ));
     }
     output::check_writable(&out)?;
     let (devices, lacking) = match fleet {
@@ -116,7 +116,7 @@ fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
         None => (device_results(&find_results(&args.of)?), Vec::new()),
     };
     if devices.is_empty() && lacking.is_empty() {
-        return Err(Failure::usage("no device has a result yet: embermark fleet run"));
+        return Err(usage!("no device has a result yet: embermark fleet run"));
     }
     let read = |path: &Path| load_result(path, args.publishable);
     let record = Record::with(Vec::new());
@@ -131,8 +131,8 @@ fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
             for one in &lacking {
                 fleet.lacks(&one.device, &one.outcome.to_string());
             }
-            let page = html::fleet_page(fleet).map_err(Failure::runtime)?;
-            std::fs::write(&out, page).map_err(Failure::unwritable(&out))?;
+            let page = html::fleet_data(fleet).html().map_err(Failure::runtime)?;
+            output::write(&out, page)?;
             ExitCode::SUCCESS
         }
     };
@@ -147,10 +147,8 @@ fn fleet_results(fleet: &Path) -> Result<(Vec<DeviceResult>, Vec<DeviceOutcome>)
     let reported = last.into_iter().flat_map(|last| last.devices);
     let lacking =
         reported.filter(|one| measured.iter().all(|has| has.device != one.device)).collect();
-    let devices = measured.into_iter();
-    let devices =
-        devices.map(|one| DeviceResult { device: one.device, path: one.result }).collect();
-    Ok((devices, lacking))
+    let result = |one: MeasuredDevice| DeviceResult { device: one.device, path: one.result };
+    Ok((measured.into_iter().map(result).collect(), lacking))
 }
 
 impl From<FleetError> for Failure {
@@ -212,10 +210,10 @@ const PLAN: &str = "plan/plan.toml";
 fn read_plan(fleet: &Path) -> Result<PlanArgs, Failure> {
     let path = fleet.join(PLAN);
     if !path.is_file() {
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "{} is not the folder of a fleet, as it has no {PLAN}: make one with `embermark fleet init`",
             fleet.display()
-        )));
+        ));
     }
     PlanArgs::read(&path)
 }

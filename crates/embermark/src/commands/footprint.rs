@@ -5,21 +5,18 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use comfy_table::{Table, TableStyle};
 use embermark_engines::registry;
 use embermark_harness::footprint::{Conditions, Footprint, footprint};
-use embermark_harness::{Catalog, HarnessError, WorkerCommand, cells, interrupt};
+use embermark_harness::{Catalog, WorkerCommand, interrupt};
 use embermark_model::{Configuration, Configurations, Durability};
 use embermark_report::format;
 use serde::Serialize;
 
-use super::measure::INTERRUPTED;
 use super::options::databases_folder;
 use crate::error::Failure;
 use crate::output;
 use crate::plan::{
-    cache, candidates, check_accepted, configurations, engine_libraries, ids_or, milliseconds,
-    not_accepted, parse_configuration, refuse_clients,
+    cache, check_accepted, direct_columns, milliseconds, not_accepted, parse_configuration,
 };
 
 /// The arguments of `embermark footprint`.
@@ -50,7 +47,7 @@ pub struct FootprintArgs {
     engine_library: Vec<PathBuf>,
 
     /// Open engines whose licence forbids publishing benchmark results; you accept the licence
-    #[arg(long = "accept-license", value_delimiter = ',', value_name = "ENGINE,…")]
+    #[arg(long, value_delimiter = ',', value_name = "ENGINE,…")]
     accept_license: Vec<String>,
 
     /// Folder of the databases [default: the system's temporary folder]
@@ -91,18 +88,11 @@ struct Line {
 pub fn show(args: FootprintArgs) -> Result<ExitCode, Failure> {
     let idle = Duration::from_millis(milliseconds("--idle", &args.idle)?);
     let cache_bytes = cache(&args.cache)?;
-    engine_libraries(&args.engine_library)?;
-    let words = match args.configuration.is_empty() {
-        true => ids_or(args.engines, &args.engine_library, "embedded")?,
-        false => args.engines,
-    };
-    let configurations = configurations(args.configuration, &words)?;
-    refuse_clients(&configurations, "embermark footprint")?;
-    let catalog = Catalog::default();
-    cells::check_configurations(&configurations, &catalog)?;
-    let names = candidates(&words, &configurations)?;
+    let (words, configurations, names) =
+        direct_columns("footprint", &args.engines, &args.engine_library, &args.configuration)?;
     check_accepted(&args.accept_license)?;
     let dir = databases_folder(args.dir)?;
+    let catalog = Catalog::default();
     let worker = WorkerCommand::this_program()?;
     let interrupt = interrupt::on_signals()?;
     let mut lines = Vec::new();
@@ -113,25 +103,17 @@ pub fn show(args: FootprintArgs) -> Result<ExitCode, Failure> {
             None => {
                 let (tier, dir, interrupt) = (args.tier, &*dir, &interrupt);
                 let conditions = Conditions { tier, cache_bytes, idle, dir, interrupt };
-                match footprint(&name, &configurations, conditions, &worker, &catalog) {
-                    Err(error @ HarnessError::Interrupted { .. }) => {
-                        say!("embermark: {error}");
-                        return Ok(ExitCode::from(INTERRUPTED));
-                    }
-                    found => found?,
-                }
+                footprint(&name, &configurations, conditions, &worker, &catalog)?
             }
         };
         let adapter_lines = registry::adapter_lines(engine.info().id);
         let (footprint, why) = found.map_or_else(|why| (None, Some(why)), |own| (Some(own), None));
         lines.push(Line { engine: name, footprint, adapter_lines, why });
     }
-    output::print(&match args.format {
-        Form::Table => table(&lines, args.tier, idle, &configurations),
-        Form::Json => serde_json::to_string_pretty(&lines)
-            .map(|text| text + "\n")
-            .map_err(|error| Failure::runtime(error.to_string()))?,
-    })?;
+    match args.format {
+        Form::Table => output::print(&table(&lines, args.tier, idle, &configurations))?,
+        Form::Json => output::print_json(&lines)?,
+    };
     let lacking = lines.iter().any(|line| line.why.is_some() && words.contains(&line.engine));
     Ok(ExitCode::from(u8::from(lacking)))
 }
@@ -142,9 +124,7 @@ fn table(
     idle: Duration,
     configurations: &Configurations,
 ) -> String {
-    let mut table = Table::new();
-    table.load_style(TableStyle::new());
-    table.set_header([
+    let mut table = output::table([
         "engine",
         "version",
         "files",

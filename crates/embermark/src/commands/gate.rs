@@ -1,6 +1,5 @@
 //! `embermark gate`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -87,7 +86,7 @@ pub fn gate(args: GateArgs) -> Result<ExitCode, Failure> {
     for (form, path) in &args.out {
         let plain = Options { colour: false, width: output::FILE_WIDTH, ..options };
         let text = render_gate(&gate, &new, *form, &plain).map_err(Failure::runtime)?;
-        fs::write(path, text).map_err(Failure::unwritable(path))?;
+        output::write(path, text)?;
     }
     output::print(&render_gate(&gate, &new, args.format, &options).map_err(Failure::runtime)?)?;
     Ok(ExitCode::from(gate.outcome.status()))
@@ -99,7 +98,7 @@ fn read(args: &GateArgs) -> Result<[ResultFile; 2], Failure> {
     let baseline = file(&args.baseline)?;
     let in_file = |path: &Path| {
         let place = path.display().to_string();
-        move |why: String| Failure::usage(format!("{place}: {why}"))
+        move |why: String| usage!("{place}: {why}")
     };
     let Some(new) = &args.new else {
         let (old, new) = args.old.as_deref().zip(args.new_column.as_deref()).unwrap_or_default();
@@ -107,12 +106,12 @@ fn read(args: &GateArgs) -> Result<[ResultFile; 2], Failure> {
     };
     let new_file = file(new)?;
     if baseline.manifest.run_id == new_file.manifest.run_id && !args.force {
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "{} and {} are of one and the same run, so nothing can differ: measure the new version in a run of its \
              own, compare two columns of one run with --old and --new, or judge them anyway with --force",
             args.baseline.display(),
             new.display()
-        )));
+        ));
     }
     if args.engines.is_empty() {
         return Ok([baseline, new_file]);

@@ -68,8 +68,8 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
     let database = match &args.data[..] {
         [one] if args.query.is_none() && is_sqlite(one) => Some(one),
         _ if args.log.is_some() => {
-            return Err(Failure::usage(
-                "--log goes with one SQLite database: embermark init app.db --log FILE",
+            return Err(usage!(
+                "--log goes with one SQLite database: embermark init app.db --log FILE"
             ));
         }
         _ => None,
@@ -114,7 +114,11 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
 /// Examines the rows of files or of a query.
 fn infer_files(args: &InitArgs, folder: &Path) -> Result<Vec<Inferred>, Failure> {
     let mut tables = Vec::new();
-    for files in tables_of(args)? {
+    let files_of_tables = match &args.query {
+        Some(_) => vec![args.data.clone()],
+        None => group_by_fields(&args.data).map_err(Failure::usage)?,
+    };
+    for files in files_of_tables {
         let names = files.iter().map(|file| relative(file, folder));
         let files = names.collect::<Result<Vec<_>, _>>()?;
         let from = RowsFile {
@@ -147,7 +151,7 @@ fn infer_database(file: &Path, folder: &Path) -> Result<Vec<Inferred>, Failure> 
         }
     }
     if tables.is_empty() {
-        return Err(Failure::usage(format!("{name}: none of its tables has rows")));
+        return Err(usage!("{name}: none of its tables has rows"));
     }
     let views = sqlite_views(file).map_err(Failure::usage)?;
     if let Some(first) = views.first() {
@@ -164,8 +168,7 @@ fn infer_database(file: &Path, folder: &Path) -> Result<Vec<Inferred>, Failure> 
 /// are left out, and reported.
 fn read_log(log: &Path, database: &Path) -> Result<Vec<String>, Failure> {
     let text = std::fs::read_to_string(log);
-    let text =
-        text.map_err(|error| Failure::usage(format!("cannot read {}: {error}", log.display())))?;
+    let text = text.map_err(|error| usage!("cannot read {}: {error}", log.display()))?;
     let (mut taken, mut refused) = (Vec::new(), Vec::new());
     for statement in statements(&text) {
         let verb = statement.split_whitespace().next().unwrap_or_default().to_lowercase();
@@ -181,15 +184,6 @@ fn read_log(log: &Path, database: &Path) -> Result<Vec<String>, Failure> {
         );
     }
     Ok(taken)
-}
-
-/// Returns the files of each table.
-fn tables_of(args: &InitArgs) -> Result<Vec<Vec<PathBuf>>, Failure> {
-    if args.query.is_some() {
-        Ok(vec![args.data.clone()])
-    } else {
-        group_by_fields(&args.data).map_err(Failure::usage)
-    }
 }
 
 /// Prints the findings for a table.
@@ -232,9 +226,7 @@ fn check_proposal(text: &str, folder: &Path) -> Result<(), Failure> {
     for table in 0..definition.tables.len() {
         let to = scratch.path().join("rows");
         stage(&definition.tables, table, folder, None, 0, LENIENT, &to).map_err(|error| {
-            Failure::usage(format!(
-                "a run would not take these rows, so nothing is proposed: {error}"
-            ))
+            usage!("a run would not take these rows, so nothing is proposed: {error}")
         })?;
     }
     Ok(())
@@ -249,17 +241,17 @@ fn source_name(from: &RowsFile) -> String {
 }
 
 fn already_exists(out: &Path) -> Failure {
-    Failure::usage(format!("{} already exists: give another -o, or remove it", out.display()))
+    usage!("{} already exists: give another -o, or remove it", out.display())
 }
 
 /// Refuses a file name that a workload file cannot have.
 fn check_file_name(file: &Path) -> Result<(), Failure> {
     match file.to_str() {
         Some(_) => Ok(()),
-        None => Err(Failure::usage(format!(
+        None => Err(usage!(
             "{}: its name is not UTF-8, and a workload file names files in UTF-8: rename it",
             file.display()
-        ))),
+        )),
     }
 }
 
@@ -274,7 +266,8 @@ fn folder(out: Option<&Path>) -> Result<PathBuf, Failure> {
 fn relative(file: &Path, folder: &Path) -> Result<String, Failure> {
     let file = std::path::absolute(file).map_err(Failure::runtime)?;
     let named = file.strip_prefix(folder).unwrap_or(&file);
-    named.to_str().map(str::to_owned).ok_or_else(|| {
-        Failure::usage(format!("{}: its name is not UTF-8: rename it", file.display()))
-    })
+    named
+        .to_str()
+        .map(str::to_owned)
+        .ok_or_else(|| usage!("{}: its name is not UTF-8: rename it", file.display()))
 }

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use embermark_harness::progress::{self, Progress};
@@ -13,23 +12,9 @@ use embermark_model::{CellId, Status};
 use embermark_report::{Format, Options};
 
 use super::page;
-use super::show::{ReportFacts, ShowArgs};
+use super::show::{PAGE, ReportFacts, ShowArgs, TABLES};
 use crate::error::Failure;
 use crate::output;
-
-/// Page that a run writes next to its result.
-pub const PAGE: &str = "report.html";
-
-/// All tables as text, which a run writes next to its result.
-pub const TABLES: &str = "tables.txt";
-
-/// How a run ended without failing.
-pub enum RunOutcome {
-    /// It completed.
-    Complete(ResultFile),
-    /// A signal ended it. The result has the completed trials, if there were any.
-    Interrupted(Option<ResultFile>),
-}
 
 /// Whether a run begins or resumes.
 #[derive(Clone, Copy)]
@@ -40,8 +25,9 @@ pub enum RunStart<'a> {
     Resume(Option<&'a Plan>),
 }
 
-/// Measures a plan into the folder of `options`.
-pub fn measure(start: RunStart<'_>, options: &RunOptions) -> Result<RunOutcome, Failure> {
+/// Measures a plan into the folder of `options`. If a signal ends the run, returns the unfinished
+/// result of the trials that have ended, if there were any.
+pub fn measure(start: RunStart<'_>, options: &RunOptions) -> Result<Option<ResultFile>, Failure> {
     if let RunStart::Begin(plan) = start {
         let dir = options.data.clone().unwrap_or_else(std::env::temp_dir);
         let RunOptions { worker, catalog, .. } = &options;
@@ -57,11 +43,8 @@ pub fn measure(start: RunStart<'_>, options: &RunOptions) -> Result<RunOutcome, 
         RunStart::Resume(plan) => embermark_harness::resume(plan, options, progress),
     };
     match outcome {
-        Ok(result) => Ok(RunOutcome::Complete(result)),
-        Err(HarnessError::Interrupted { result }) => {
-            Ok(RunOutcome::Interrupted(result.map(|result| *result)))
-        }
-        Err(error) => Err(error.into()),
+        Err(HarnessError::Interrupted { result }) => Ok(result.map(|result| *result)),
+        outcome => Ok(Some(outcome?)),
     }
 }
 
@@ -124,11 +107,8 @@ impl Progress for Provisional {
 /// saved, so a failure here is only a note on standard error.
 pub fn write_reports(result: &ResultFile, out: &Path, show: &ShowArgs, known: &ReportFacts) {
     let path = out.join(RESULT);
-    let tables = || {
-        let text = show.text(known, result, Format::Table, &path, output::FILE_WIDTH)?;
-        let file = out.join(TABLES);
-        fs::write(&file, text).map_err(Failure::unwritable(&file))
-    };
+    let tables =
+        || output::write(&out.join(TABLES), show.text(known, result, Format::Table, &path)?);
     for (name, made) in
         [(PAGE, page::write(&[(&path, result)], &out.join(PAGE), known)), (TABLES, tables())]
     {
@@ -138,14 +118,6 @@ pub fn write_reports(result: &ResultFile, out: &Path, show: &ShowArgs, known: &R
             say!("embermark: no {name}: {failure}");
         }
     }
-}
-
-/// Exit status of a run that a signal ended, as in shells: 128 + SIGINT.
-pub const INTERRUPTED: u8 = 130;
-
-/// Returns 1 if a cell or one of its trials is wrong, failed or timed out.
-pub fn exit_status(result: &ResultFile) -> ExitCode {
-    ExitCode::from(u8::from(is_failure(result)))
 }
 
 /// Whether a cell, or a trial of one, is wrong, failed or timed out.

@@ -75,10 +75,7 @@ pub fn databases_folder(dir: Option<PathBuf>) -> Result<PathBuf, Failure> {
     let dir = dir.unwrap_or_else(std::env::temp_dir);
     match dir.is_dir() {
         true => Ok(dir),
-        false => Err(Failure::usage(format!(
-            "{} is not a folder; name an existing one with --dir",
-            dir.display()
-        ))),
+        false => Err(usage!("{} is not a folder; name an existing one with --dir", dir.display())),
     }
 }
 

@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use embermark_engines::registry;
-use embermark_model::durability_result::Outcome;
 use embermark_model::result::{EngineFacts, ResultFile};
-use embermark_model::tuning_result::TuningResult;
 use embermark_report::ReportError;
 use embermark_report::html::{self, PageOptions, PhaseFacts, Source, WorkloadFacts};
 use embermark_workloads::{WORKLOADS, Workload};
 
-use super::show::ReportFacts;
+use super::show::{PAGE, ReportFacts};
 use crate::error::Failure;
+use crate::output;
 use crate::plan::workloads_of_plan;
 
 /// Writes the page of one or several results to `file`.
@@ -39,25 +38,21 @@ pub fn write(
         ReportError::SameRun { .. } => Failure::usage(error),
         _ => Failure::runtime(error),
     })?;
-    std::fs::write(file, page).map_err(Failure::unwritable(file))
+    output::write(file, page)
 }
 
-/// Writes the page of a run of `embermark durability` to `file`.
-///
-/// # Errors
-/// If this build has no page, or if the file cannot be written.
-pub fn write_durability(run: &Outcome, file: &Path) -> Result<(), Failure> {
-    let page = html::durability_page(run, &unpublishable()).map_err(Failure::runtime)?;
-    std::fs::write(file, page).map_err(Failure::unwritable(file))
-}
-
-/// Writes the page of a result of `embermark tune` to `file`.
-///
-/// # Errors
-/// If this build has no page, or if the file cannot be written.
-pub fn write_tuning(result: &TuningResult, file: &Path) -> Result<(), Failure> {
-    let page = html::tuning_page(result, &unpublishable()).map_err(Failure::runtime)?;
-    std::fs::write(file, page).map_err(Failure::unwritable(file))
+/// Writes a page into the folder `out` of a finished result, and returns the line that names it.
+/// The result is saved, so a failure is only a note.
+pub fn write_next_to_result(page: Result<String, ReportError>, out: &Path) -> String {
+    let file = out.join(PAGE);
+    let written = page.map_err(Failure::runtime).and_then(|page| output::write(&file, page));
+    match written {
+        Ok(()) => format!("  page    {}\n", file.display()),
+        Err(failure) => {
+            say!("embermark: no {PAGE}: {failure}");
+            String::new()
+        }
+    }
 }
 
 /// Returns the engines whose licences forbid publishing figures.

@@ -1,6 +1,5 @@
 //! `embermark durability-record`: makes the record of durability results that is part of embermark.
 
-use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -11,6 +10,7 @@ use embermark_report::evidence::Record;
 use embermark_report::load_durability;
 
 use crate::error::Failure;
+use crate::output;
 use crate::plan::engine_libraries;
 
 /// The arguments of `embermark durability-record`.
@@ -43,7 +43,7 @@ pub fn record(args: RecordArgs) -> Result<ExitCode, Failure> {
         }
     }
     let text = Record::text(runs, may_be_published).map_err(Failure::runtime)?;
-    fs::write(&args.out, text).map_err(Failure::unwritable(&args.out))?;
+    output::write(&args.out, text)?;
     Ok(ExitCode::SUCCESS)
 }
 

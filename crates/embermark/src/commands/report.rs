@@ -1,6 +1,6 @@
 //! `embermark report`.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,13 +8,11 @@ use std::process::ExitCode;
 use clap::Args;
 use embermark_model::result::ResultFile;
 use embermark_report::evidence::Record;
-use embermark_report::{
-    DeviceResult, Files, Format, ReportError, csv_of, load, parquet, parquet_of, reproduction,
-};
+use embermark_report::{DeviceResult, Format, ReportError, csv_of, parquet_of, reproduction};
 
-use super::results::{device_results, find_results};
+use super::page;
+use super::results::{device_results, find_results, load_result, load_results};
 use super::show::{ReportFacts, ShowArgs};
-use super::{measure, page};
 use crate::error::Failure;
 use crate::output;
 
@@ -59,13 +57,10 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
     if page.is_none() && paths.len() > 1 {
         return write_table_of_all(&args, &paths, format);
     }
-    let results = paths.iter().map(|path| load(path));
-    let results: Vec<ResultFile> = results.collect::<Result<_, _>>().map_err(Failure::usage)?;
-    let results: Vec<ResultFile> =
-        results.into_iter().map(|result| args.show.without_forbidden(result)).collect();
+    let results = load_results(&paths, args.show.publishable)?;
     args.show.check_effect(&results.iter().map(|result| &result.plan).collect::<Vec<_>>())?;
-    let known = ReportFacts::new(args.show.read_durability(&args.durability)?)
-        .with_rows_per_day(args.show.rows_per_day);
+    let known = ReportFacts::new(args.show.read_durability(&args.durability)?);
+    let known = ReportFacts { rows_per_day: args.show.rows_per_day, ..known };
     if let Some(page) = page {
         let named: Vec<(&Path, &ResultFile)> =
             paths.iter().map(PathBuf::as_path).zip(&results).collect();
@@ -75,20 +70,16 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
     // Exactly one is left, because several were handled above.
     let (path, result) = (&paths[0], &results[0]);
     let Some(out) = args.out else {
-        let existing_file =
-            |name: &str| path.parent().map(|dir| dir.join(name)).filter(|p| p.exists());
-        let (page, tables) = (existing_file(measure::PAGE), existing_file(measure::TABLES));
-        let files = Files { page: page.as_deref(), tables: tables.as_deref() };
-        return args.show.print(&known, result, format, path, &files);
+        return args.show.print(&known, result, format, path);
     };
     let format = format.unwrap_or(Format::Table);
     if format == Format::Parquet {
-        let device = embermark_report::label(path);
-        parquet(&device, result, &known.durability, &out).map_err(Failure::unwritable(&out))?;
+        let one = DeviceResult { device: embermark_report::label(path), path: path.clone() };
+        parquet_of(&[one], |_| Ok(result), &known.durability, &out)
+            .map_err(Failure::unwritable(&out))?;
     } else {
         // Made before the file is opened, so that an error leaves an existing file as it is.
-        let text = args.show.text(&known, result, format, path, output::FILE_WIDTH)?;
-        fs::write(&out, text).map_err(Failure::unwritable(&out))?;
+        output::write(&out, args.show.text(&known, result, format, path)?)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -100,14 +91,14 @@ fn write_table_of_all(
     format: Option<Format>,
 ) -> Result<ExitCode, Failure> {
     let (Some(out), Some(format @ (Format::Csv | Format::Parquet))) = (&args.out, format) else {
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "{} results go into one page, with -o report.html, or into one table of all runs, with \
              --format csv or parquet and -o FILE; `embermark fleet report` compares many devices",
             paths.len()
-        )));
+        ));
     };
     let known = ReportFacts::new(args.show.read_durability(&args.durability)?);
-    let read = |path: &Path| load(path).map(|result| args.show.without_forbidden(result));
+    let read = |path: &Path| load_result(path, args.show.publishable);
     write_runs(&device_results(paths), read, &known.durability, format, out)
 }
 
@@ -153,21 +144,17 @@ impl Write for LateFile<'_> {
 
 /// Writes or prints the comparison of results with published ones.
 fn write_reproduction(args: &ReportArgs) -> Result<ExitCode, Failure> {
-    let files = find_results(&args.results)?;
-    let results = files.iter().map(|path| load(path)).collect::<Result<Vec<_>, _>>();
-    let results = results.map_err(Failure::usage)?.into_iter();
-    let results: Vec<ResultFile> =
-        results.map(|result| args.show.without_forbidden(result)).collect();
+    let results = load_results(&find_results(&args.results)?, args.show.publishable)?;
     if results.iter().all(|result| result.plan.repeats.is_none()) {
-        return Err(Failure::usage(
+        return Err(usage!(
             "none of these results repeats a published comparison: `embermark reproduce` makes \
-             them",
+             them"
         ));
     }
     let text = reproduction::markdown(&results);
     match &args.out {
         Some(out) => {
-            fs::write(out, text).map_err(Failure::unwritable(out))?;
+            output::write(out, text)?;
             Ok(ExitCode::SUCCESS)
         }
         None => output::print(&text),

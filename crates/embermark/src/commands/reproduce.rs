@@ -11,10 +11,10 @@ use embermark_harness::{JOURNAL, RESULT, RunOptions, device};
 use embermark_model::result::ResultFile;
 use embermark_report::{load, reproduction};
 
-use super::measure::{INTERRUPTED, RunOutcome, RunStart, is_failure, measure, write_reports};
+use super::measure::{RunStart, is_failure, measure, write_reports};
 use super::options::{OptionArgs, default_out};
 use super::show::{RESULT as RESULT_HEADING, ReportFacts, ShowArgs};
-use crate::error::Failure;
+use crate::error::{Failure, INTERRUPTED};
 use crate::output;
 use crate::plan::{CONDITIONS, ENGINES, PlanArgs, TIME, WORK};
 
@@ -66,7 +66,7 @@ pub struct ReproduceArgs {
     runs: Option<u32>,
 
     /// Run engines whose licence forbids publishing benchmark results; you accept the licence
-    #[arg(help_heading = ENGINES, long = "accept-license", value_delimiter = ',', value_name = "ENGINE,…")]
+    #[arg(help_heading = ENGINES, long, value_delimiter = ',', value_name = "ENGINE,…")]
     accept_license: Vec<String>,
 
     /// Cache memory of each engine [default: as published]
@@ -96,33 +96,19 @@ pub fn reproduce(args: ReproduceArgs) -> Result<ExitCode, Failure> {
         cache: args.cache.clone(),
         ..PlanArgs::default()
     };
-    begin(&args, &given.or(PlanArgs::from_settings(&args.set)?)?, options, show)
-}
-
-/// Whether a folder has a repetition.
-pub fn is_reproduction(out: &Path) -> bool {
-    out.join(PARTS).exists()
-}
-
-/// Begins a repetition in the folder of `options`, or adds to the one there.
-fn begin(
-    asked: &ReproduceArgs,
-    given: &PlanArgs,
-    options: RunOptions,
-    show: &ShowArgs,
-) -> Result<ExitCode, Failure> {
-    let all = parts::select(&asked.sources, &asked.pieces, given, options.device)?;
-    let within = asked.within.as_deref().map(time_budget::parse).transpose()?;
+    let given = given.or(PlanArgs::from_settings(&args.set)?)?;
+    let all = parts::select(&args.sources, &args.pieces, &given, options.device)?;
+    let within = args.within.as_deref().map(time_budget::parse).transpose()?;
     // Parts that have completed there are kept.
     let (completed, all): (Vec<Part>, Vec<Part>) = all
         .into_iter()
         .partition(|part| completed_result(&options.out.join(&part.folder)).is_some());
     let repetition = time_budget::select(all, within);
     if repetition.parts.is_empty() && completed.is_empty() {
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "nothing fits into the time of --for: {}",
-            time_budget::announcement(&repetition).trim_end()
-        )));
+            time_budget::announcement(&repetition)
+        ));
     }
     // Every plan is checked before the first one runs.
     let plans = completed.iter().chain(&repetition.parts).map(Part::plan);
@@ -130,21 +116,21 @@ fn begin(
     show.check_effect(&plans.iter().collect::<Vec<_>>())?;
     let out = &options.out;
     if !is_reproduction(out) && has_other_files(out) {
-        return Err(Failure::usage(format!(
-            "{} has other files: name another folder with --out",
-            out.display()
-        )));
+        return Err(usage!("{} has other files: name another folder with --out", out.display()));
     }
     output::create_folder(out)?;
-    say!("{}", time_budget::announcement(&repetition).trim_end());
+    say!("{}", time_budget::announcement(&repetition));
     let mut all = if is_reproduction(out) { read_parts(out)? } else { Vec::new() };
     let asked = || completed.iter().chain(&repetition.parts);
     all.retain(|part| asked().all(|new| new.folder != part.folder));
     all.extend(asked().cloned());
-    let file = out.join(PARTS);
-    let text = serde_json::to_vec_pretty(&all).map_err(Failure::runtime)?;
-    fs::write(&file, text).map_err(Failure::unwritable(&file))?;
+    output::write(&out.join(PARTS), serde_json::to_vec_pretty(&all).map_err(Failure::runtime)?)?;
     run_parts(&repetition.parts, repetition.within_s, &options, show)
+}
+
+/// Whether a folder has a repetition.
+pub fn is_reproduction(out: &Path) -> bool {
+    out.join(PARTS).exists()
 }
 
 /// Whether a folder has something other than folders of sources, which have only kept results.
@@ -165,10 +151,9 @@ pub fn resume(options: &RunOptions, show: &ShowArgs) -> Result<ExitCode, Failure
 /// Returns the parts that the folder of a repetition names.
 fn read_parts(out: &Path) -> Result<Vec<Part>, Failure> {
     let file = out.join(PARTS);
-    let text = fs::read(&file)
-        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
-    serde_json::from_slice(&text)
-        .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))
+    let text =
+        fs::read(&file).map_err(|error| usage!("cannot read {}: {error}", file.display()))?;
+    serde_json::from_slice(&text).map_err(|error| usage!("{}: {error}", file.display()))
 }
 
 /// Runs the parts that have not completed, and makes the document of all that have.
@@ -194,11 +179,11 @@ fn run_parts(
         }
         say!("\n{} ({number} of {count}): {}", part.folder, part.about);
         match run_part(part, &out, options) {
-            Ok(RunOutcome::Complete(result)) => {
+            Ok(Some(result)) if result.manifest.finished.is_some() => {
                 failed |= is_failure(&result);
                 write_reports(&show.without_forbidden(result), &out, show, &known);
             }
-            Ok(RunOutcome::Interrupted(_)) => {
+            Ok(_) => {
                 say!(
                     "embermark: interrupted; continue with: embermark run --resume {}",
                     output::word(&options.out)
@@ -217,8 +202,7 @@ fn run_parts(
     let results = all.filter_map(|part| completed_result(&options.out.join(part.folder)));
     let results: Vec<ResultFile> = results.map(|result| show.without_forbidden(result)).collect();
     let document = options.out.join(DOCUMENT);
-    let text = reproduction::markdown(&results);
-    fs::write(&document, text).map_err(Failure::unwritable(&document))?;
+    output::write(&document, reproduction::markdown(&results))?;
     output::print(&format!(
         "{}\n  all of it  {}\n",
         reproduction::text(&results, output::width()),
@@ -234,7 +218,7 @@ fn completed_result(out: &Path) -> Option<ResultFile> {
 }
 
 /// Runs or resumes a part.
-fn run_part(part: &Part, out: &Path, options: &RunOptions) -> Result<RunOutcome, Failure> {
+fn run_part(part: &Part, out: &Path, options: &RunOptions) -> Result<Option<ResultFile>, Failure> {
     let device = part.device.as_deref().map(device::find).transpose().map_err(Failure::usage)?;
     let out = PathBuf::from(out);
     let is_begun = out.join(JOURNAL).exists();

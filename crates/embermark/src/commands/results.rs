@@ -15,6 +15,12 @@ pub fn load_result(path: &Path, publishable: bool) -> Result<ResultFile, ReportE
     load(path).map(|result| if publishable { result.publishable() } else { result })
 }
 
+/// Reads several results, like [`load_result`].
+pub fn load_results(paths: &[PathBuf], publishable: bool) -> Result<Vec<ResultFile>, Failure> {
+    let results = paths.iter().map(|path| load_result(path, publishable));
+    results.collect::<Result<_, _>>().map_err(Failure::usage)
+}
+
 /// Gives each result a unique name: its own, or its whole path if others have the same name.
 pub fn device_results(paths: &[PathBuf]) -> Vec<DeviceResult> {
     let labels: Vec<String> = paths.iter().map(|path| label(path)).collect();
@@ -50,7 +56,7 @@ pub fn find_results(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
             files.push(path);
             continue;
         }
-        let unreadable = |error| Failure::usage(format!("cannot read {}: {error}", path.display()));
+        let unreadable = |error| usage!("cannot read {}: {error}", path.display());
         if !searched.insert(path.canonicalize().map_err(unreadable)?) {
             continue;
         }
@@ -62,8 +68,8 @@ pub fn find_results(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         left.extend(below);
     }
     match files.is_empty() {
-        true => Err(Failure::usage(
-            "no result of embermark found: give result files, or a folder that has some",
+        true => Err(usage!(
+            "no result of embermark found: give result files, or a folder that has some"
         )),
         false => Ok(files),
     }
@@ -84,11 +90,10 @@ fn expand_pattern(path: &Path) -> Result<Vec<PathBuf>, Failure> {
         return Ok(vec![path.to_owned()]);
     }
     let found = glob::glob(&text);
-    let found =
-        found.map_err(|error| Failure::usage(format!("'{text}' is not a pattern: {error}")))?;
+    let found = found.map_err(|error| usage!("'{text}' is not a pattern: {error}"))?;
     let found: Vec<PathBuf> = found.collect::<Result<_, _>>().map_err(Failure::usage)?;
     if found.is_empty() {
-        return Err(Failure::usage(format!("no file is named by '{text}'")));
+        return Err(usage!("no file is named by '{text}'"));
     }
     Ok(found)
 }

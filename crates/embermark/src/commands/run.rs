@@ -11,17 +11,15 @@ use embermark_harness::cells::{self, PlannedCell};
 use embermark_harness::{Catalog, PlanPreview, RESULT, RunOptions, preview};
 use embermark_model::CellId;
 use embermark_model::plan::{Plan, Rate};
+use embermark_report::Format;
 use embermark_report::format::counted;
-use embermark_report::{Files, Format};
 use embermark_workloads::{Info, WORKLOADS};
 
-use super::measure::{
-    INTERRUPTED, PAGE, RunOutcome, RunStart, TABLES, exit_status, measure, write_reports,
-};
+use super::measure::{RunStart, is_failure, measure, write_reports};
 use super::options::{OptionArgs, default_out};
 use super::reproduce;
 use super::show::{RESULT as OF_RESULT, ReportFacts};
-use crate::error::Failure;
+use crate::error::{Failure, INTERRUPTED};
 use crate::output;
 use crate::plan::{PlanArgs, urls};
 
@@ -85,8 +83,8 @@ pub fn rate(args: RateArgs) -> Result<ExitCode, Failure> {
     let mut run = args.run;
     if run.resume.is_none() {
         if run.plan.rate.is_some() {
-            return Err(Failure::usage(
-                "`embermark rate` finds the rate: leave out --rate, or measure at it with `embermark run`",
+            return Err(usage!(
+                "`embermark rate` finds the rate: leave out --rate, or measure at it with `embermark run`"
             ));
         }
         run.plan.rate = Some(Rate::Max.to_string());
@@ -108,8 +106,8 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     let show = &args.options.show;
     let format = show.format()?;
     if format == Some(Format::Parquet) {
-        return Err(Failure::usage(
-            "Parquet is not text: leave out --format, and convert the result with `embermark report`",
+        return Err(usage!(
+            "Parquet is not text: leave out --format, and convert the result with `embermark report`"
         ));
     }
     // A resumed run may lack only these, because its journal has no secrets.
@@ -122,7 +120,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     };
     if args.resume.is_some() && reproduce::is_reproduction(&out) {
         if args.plan != PlanArgs::default() || args.file.plan.is_some() {
-            return Err(Failure::usage("it keeps its plans: leave out the options of a plan"));
+            return Err(usage!("it keeps its plans: leave out the options of a plan"));
         }
         return reproduce::resume(&options, show);
     }
@@ -130,49 +128,41 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     let asked = args.resume.is_none() || !has_only_urls || args.file.plan.is_some();
     let plan = asked.then(|| plan(args.plan, args.file.plan)).transpose()?;
     if args.options.no_counting && plan.as_ref().is_some_and(|plan| !plan.cards.is_empty()) {
-        return Err(Failure::usage(
-            "--card models what the trials record that --no-counting leaves out: leave out one of them",
+        return Err(usage!(
+            "--card models what the trials record that --no-counting leaves out: leave out one of them"
         ));
     }
-    if let Some(plan) = plan.as_ref().filter(|_| args.resume.is_none()) {
-        show.check_effect(&[plan])?;
-        if args.dry_run {
-            return output::print(&shown(plan, &options)?);
-        }
-    }
     let start = match &plan {
-        Some(plan) if args.resume.is_none() => RunStart::Begin(plan),
+        Some(plan) if args.resume.is_none() => {
+            show.check_effect(&[plan])?;
+            if args.dry_run {
+                return output::print(&shown(plan, &options)?);
+            }
+            RunStart::Begin(plan)
+        }
         plan => RunStart::Resume(plan.as_ref()),
     };
-    let (result, status) = match measure(start, &options)? {
-        RunOutcome::Complete(result) => {
-            let status = exit_status(&result);
-            (result, status)
-        }
-        RunOutcome::Interrupted(Some(result)) => (result, ExitCode::from(INTERRUPTED)),
-        RunOutcome::Interrupted(None) => {
-            say!("embermark: interrupted before a trial had ended");
-            return Ok(ExitCode::from(INTERRUPTED));
-        }
+    let Some(result) = measure(start, &options)? else {
+        say!("embermark: interrupted before a trial had ended");
+        return Ok(ExitCode::from(INTERRUPTED));
     };
+    let is_interrupted = result.manifest.finished.is_none();
+    let status = if is_interrupted { INTERRUPTED } else { u8::from(is_failure(&result)) };
     // Everything is saved. From here on a signal ends the program at once, even while the page is
     // made.
     options.interrupt.set();
     let result = show.without_forbidden(result);
-    let known = ReportFacts::new(Vec::new()).with_rows_per_day(show.rows_per_day);
+    let known = ReportFacts { rows_per_day: show.rows_per_day, ..ReportFacts::new(Vec::new()) };
     write_reports(&result, &out, show, &known);
-    let existing_file = |name: &str| Some(out.join(name)).filter(|path| path.exists());
-    let (page, tables) = (existing_file(PAGE), existing_file(TABLES));
-    let files = Files { page: page.as_deref(), tables: tables.as_deref() };
-    show.print(&known, &result, format, &out.join(RESULT), &files)?;
-    if result.manifest.finished.is_none() {
+    show.print(&known, &result, format, &out.join(RESULT))?;
+    if is_interrupted {
         // Printed below the overview, where it stays visible.
         say!(
             "embermark: interrupted; the finished trials are kept; continue with: embermark run --resume {}",
             output::word(&out)
         );
     }
-    Ok(status)
+    Ok(ExitCode::from(status))
 }
 
 /// Describes what a plan measures, one line per table, and how long it takes as far as that is
@@ -205,9 +195,7 @@ fn shown(plan: &Plan, options: &RunOptions) -> Result<String, Failure> {
     let runnable = cells.iter().filter(|cell| cell.skip.is_none()).count();
     let cells = counted(runnable as u64, "cell");
     let _ = match plan.lasts_ms.map(Duration::from_millis) {
-        Some(lasts) => {
-            writeln!(text, "\n{cells}, in {} s (--for)", lasts.as_secs_f64())
-        }
+        Some(lasts) => writeln!(text, "\n{cells}, in {} s (--for)", lasts.as_secs_f64()),
         None => {
             let trials = counted(u64::from(plan.trials), "trial");
             writeln!(text, "\n{cells}, {trials} each (--trials)")
@@ -237,7 +225,7 @@ fn plan(args: PlanArgs, file: Option<PathBuf>) -> Result<Plan, Failure> {
     let given = args.or(from_file)?;
     let plan = given.clone().or_default()?.plan()?;
     if given.p99_limit.is_some() && plan.rate != Rate::Max {
-        return Err(Failure::usage("p99-limit is for `embermark rate`: leave it out"));
+        return Err(usage!("p99-limit is for `embermark rate`: leave it out"));
     }
     let catalog = Catalog::default().with_files(&plan).map_err(Failure::usage)?;
     // Settings of the default plan apply only to workloads that have them.

@@ -22,6 +22,12 @@ use super::record::may_be_published;
 use crate::error::Failure;
 use crate::output;
 
+/// Page that a run writes next to its result.
+pub const PAGE: &str = "report.html";
+
+/// All tables as text, which a run writes next to its result.
+pub const TABLES: &str = "tables.txt";
+
 /// The heading of options about the result.
 pub const RESULT: &str = "Result";
 
@@ -62,7 +68,7 @@ pub struct ShowArgs {
 
     /// Leave out the figures of engines whose licence forbids publishing them
     #[arg(help_heading = RESULT, hide_short_help = true, long)]
-    publishable: bool,
+    pub publishable: bool,
 }
 
 /// Facts about workloads and engines that are in this build and not in a result.
@@ -88,11 +94,6 @@ impl ReportFacts {
             durability: Record::with(own),
             rows_per_day: None,
         }
-    }
-
-    /// Sets the reader's rows per day.
-    pub fn with_rows_per_day(self, rows_per_day: Option<f64>) -> Self {
-        Self { rows_per_day, ..self }
     }
 }
 
@@ -125,9 +126,9 @@ impl ShowArgs {
         let is_data =
             matches!(format, Some(Format::Json | Format::Csv | Format::Parquet | Format::Bencher));
         if is_data && detail && !self.explains() {
-            return Err(Failure::usage(
+            return Err(usage!(
                 "the options of tables have no effect on json, csv, parquet and bencher: leave them out, or \
-                 leave out --format",
+                 leave out --format"
             ));
         }
         Ok(format.or(detail.then_some(Format::Table)))
@@ -135,12 +136,13 @@ impl ShowArgs {
 
     /// Refuses --format in a command whose output has one form.
     pub fn refuse_format(&self) -> Result<(), Failure> {
-        self.format.as_ref().map_or(Ok(()), |_| {
-            Err(Failure::usage(
+        match self.format {
+            None => Ok(()),
+            Some(_) => Err(usage!(
                 "--format has no effect on the comparison with the source: leave it out, and read the \
-                 parts' results with `embermark report`",
-            ))
-        })
+                 parts' results with `embermark report`"
+            )),
+        }
     }
 
     /// Refuses options without effect on results of these plans.
@@ -149,17 +151,17 @@ impl ShowArgs {
         let scored: Vec<&str> = scored.map(|info| info.id).collect();
         let is_scored = |plan: &&Plan| plan.workloads.iter().any(|id| scored.contains(&&**id));
         if self.weight.is_some() && !plans.iter().any(is_scored) {
-            return Err(Failure::usage(format!(
+            return Err(usage!(
                 "--weight applies only to the score of the workload {}, which was not measured: leave it out",
                 scored.join(" or ")
-            )));
+            ));
         }
         let has_flash = |plan: &&Plan| {
             !plan.cards.is_empty() || plan.storages.iter().flatten().any(|one| one.flash.is_some())
         };
         if self.rows_per_day.is_some() && !plans.iter().any(has_flash) {
-            return Err(Failure::usage(
-                "--rows-per-day: no card was modelled (run --card or --storage): leave it out",
+            return Err(usage!(
+                "--rows-per-day: no card was modelled (run --card or --storage): leave it out"
             ));
         }
         Ok(())
@@ -176,20 +178,25 @@ impl ShowArgs {
         })
     }
 
-    /// Prints the result on standard output.
+    /// Prints the result in the file `path` on standard output.
     pub fn print(
         &self,
         known: &ReportFacts,
         result: &ResultFile,
         format: Option<Format>,
         path: &Path,
-        files: &Files<'_>,
     ) -> Result<ExitCode, Failure> {
         let colour = output::colour(&io::stdout());
         let options = Options { colour, ..self.options(known, path, output::width()) };
         output::print(&match format {
             Some(format) => render(result, format, &options).map_err(Failure::usage)?,
-            None => overview(result, &options, files),
+            None => {
+                let file = |name: &str| path.parent().map(|dir| dir.join(name));
+                let existing_file = |name: &str| file(name).filter(|path| path.exists());
+                let (page, tables) = (existing_file(PAGE), existing_file(TABLES));
+                let files = Files { page: page.as_deref(), tables: tables.as_deref() };
+                overview(result, &options, &files)
+            }
         })
     }
 
@@ -198,16 +205,16 @@ impl ShowArgs {
         if self.publishable { result.publishable() } else { result }
     }
 
-    /// Formats the result without colours.
+    /// Formats the result for a file.
     pub fn text(
         &self,
         known: &ReportFacts,
         result: &ResultFile,
         format: Format,
         path: &Path,
-        width: usize,
     ) -> Result<String, Failure> {
-        render(result, format, &self.options(known, path, width)).map_err(Failure::usage)
+        render(result, format, &self.options(known, path, output::FILE_WIDTH))
+            .map_err(Failure::usage)
     }
 
     fn options<'a>(&self, known: &'a ReportFacts, path: &'a Path, width: usize) -> Options<'a> {

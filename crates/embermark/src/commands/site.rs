@@ -48,7 +48,11 @@ pub fn site(args: &SiteArgs) -> Result<ExitCode, Failure> {
         durability: &known.durability,
         snippet: &program,
     };
-    let mut site = Site::begin(&args.out, options).map_err(folder_error)?;
+    let mut site = Site::begin(&args.out, options).map_err(|error| match error {
+        // Something else is in the folder.
+        ReportError::NotASite(_) => Failure::usage(error),
+        _ => Failure::runtime(error),
+    })?;
     let (mut added, mut left_out) = (0, 0);
     for path in &paths {
         match site.read(path) {
@@ -63,8 +67,8 @@ pub fn site(args: &SiteArgs) -> Result<ExitCode, Failure> {
         }
     }
     if added == 0 {
-        return Err(Failure::usage(
-            "no result of embermark found: give result files, or a folder that has some",
+        return Err(usage!(
+            "no result of embermark found: give result files, or a folder that has some"
         ));
     }
     let built = site.finish().map_err(Failure::runtime)?;
@@ -77,14 +81,6 @@ pub fn site(args: &SiteArgs) -> Result<ExitCode, Failure> {
         args.out.display()
     );
     Ok(if left_out > 0 && args.strict { ExitCode::from(1) } else { ExitCode::SUCCESS })
-}
-
-/// Converts an error about the folder. If something else is in it, that is bad input.
-fn folder_error(error: ReportError) -> Failure {
-    match error {
-        ReportError::NotASite(_) => Failure::usage(error),
-        _ => Failure::runtime(error),
-    }
 }
 
 /// Returns the program for a cell as `embermark snippet` prints it. That runs in a separate

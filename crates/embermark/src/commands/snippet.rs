@@ -44,7 +44,7 @@ pub fn print(args: &SnippetArgs) -> Result<ExitCode, Failure> {
     let words = match engine.tier(args.tier) {
         Tier::Offered { setting, .. } => setting,
         Tier::Unsupported { why } => {
-            return Err(Failure::usage(format!("{} has no tier {}: {why}", info.id, args.tier)));
+            return Err(usage!("{} has no tier {}: {why}", info.id, args.tier));
         }
     };
     // The engine itself reports how it is opened.

@@ -4,11 +4,9 @@ mod measure;
 mod page;
 mod try_command;
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use comfy_table::{Table, TableStyle};
 use embermark_model::Storage;
 use embermark_report::format;
 use embermark_storage::{Typical, built_in, built_in_toml, names, parse};
@@ -61,16 +59,13 @@ In a row: read and written. These are models: measure your own device to decide 
 ";
 
 fn list() -> Result<ExitCode, Failure> {
-    let mut table = Table::new();
-    table.load_style(TableStyle::new());
-    table.set_header(["storage", "read", "write", "commit", "in a row", "cache", ""]);
+    let mut table = output::table(["storage", "read", "write", "commit", "in a row", "cache", ""]);
     for name in names() {
         let storage = built_in(name).map_err(Failure::usage)?;
         let [read, write, commit, rates, cache] = columns(&storage);
         table.add_row([name, &read, &write, &commit, &rates, &cache, &storage.about]);
     }
-    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
-    output::print(&format!("{}\n\n{KEY}", lines.join("\n")))
+    output::print(&format!("{}\n\n{KEY}", table.trim_fmt()))
 }
 
 /// Returns the times of a read, a write and a write with its flush, the rates, and the cache.
@@ -128,9 +123,4 @@ fn summary(storage: &Storage) -> String {
 /// Returns the storage with a name or in a file.
 fn find_storage(given: &str) -> Result<Storage, Failure> {
     model(("storage", "docs/storage.md"), given, built_in, parse)
-}
-
-/// Returns the name of the storage in a file: the file name without its extension.
-fn storage_name(path: &Path) -> String {
-    path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

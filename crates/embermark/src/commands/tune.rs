@@ -4,7 +4,6 @@ mod subjects;
 mod tier_test;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -16,18 +15,18 @@ use embermark_model::plan::Plan;
 use embermark_model::result::{Machine, ResultFile};
 use embermark_model::tuning_result::{Because, Outcome, Set, Tried, Tuned, TuningResult, Uses};
 use embermark_model::{Configuration, Configurations, Durability};
-use embermark_report::summary::{Resource, Usage};
-use embermark_report::tuned;
+use embermark_report::statistics::median;
+use embermark_report::summary::{Resource, Work};
+use embermark_report::{html, tuned};
 use embermark_tune::{HarnessBench, MeasureError, Screening, Subject, search};
 
-use super::measure::{INTERRUPTED, PAGE};
 use super::options::default_out;
 use super::page;
-use crate::error::Failure;
+use crate::error::{Failure, INTERRUPTED};
 use crate::output;
 use crate::plan::{PlanArgs, configurations, milliseconds, parse_configuration, refuse_clients};
 use subjects::{Task, candidate_set};
-use tier_test::{Proof, TierTester};
+use tier_test::TierTester;
 
 /// Default workload.
 const WORK: &str = "sensors:10k";
@@ -106,7 +105,7 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
     let tier: Durability = args.tier.parse().map_err(Failure::usage)?;
     let lasts = Duration::from_millis(milliseconds("--for", &args.lasts)?);
     let own = configurations(args.configuration.clone(), &args.what)?;
-    refuse_clients(&own, "embermark tune")?;
+    refuse_clients(&own, "tune")?;
     let is_engine = |word: &&String| own.contains_key(*word) || registry::select(word).is_ok();
     let (engines, mut workloads): (Vec<String>, Vec<String>) =
         args.what.iter().cloned().partition(|word| is_engine(&word));
@@ -116,19 +115,19 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
     let tries = subjects::parse_tries(&args.tries)?;
     let tasks = subjects::tasks(&engines, &own, &tries, tier)?;
     let Some(first) = tasks.first() else {
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "no engine here has settings to try in tier {tier}: `embermark engines` shows what is missing"
-        )));
+        ));
     };
     let plan = plan(&args, workloads, &first.subject.today.engine, tier)?;
     check(&plan, &tasks)?;
     let out = args.out.clone().unwrap_or_else(default_out);
     output::create_folder(&out)?;
     if out.join(RESULT).exists() {
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "{} has the {RESULT} of another search: name another folder with --out",
             out.display()
-        )));
+        ));
     }
     let out = out.canonicalize().map_err(Failure::unwritable(&out))?;
     let options = RunOptions { interrupt: interrupt::on_signals()?, ..RunOptions::new(&out)? };
@@ -145,42 +144,35 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
     let (mut skipped, mut failed) = (Vec::new(), Vec::new());
     for (at, task) in tasks.iter().enumerate() {
         let left = ends.saturating_duration_since(Instant::now()) / (engines - at as u32);
-        let tuned = match tune_engine(task, (&plan, tier), &options, left, &args) {
+        let name = &*task.subject.name;
+        let (names, failure) = match tune_engine(task, (&plan, tier), &options, left, &args) {
+            Ok((tuned, machine)) => {
+                all.machine = machine;
+                output::print(&tuned::text(name, &tuned, &all))?;
+                all.engines.insert(name.to_owned(), tuned);
+                let json = serde_json::to_vec_pretty(&all).map_err(Failure::runtime)?;
+                output::write(&out.join(RESULT), json)?;
+                continue;
+            }
             Err(TuneError::Interrupted) => {
                 say!("embermark: interrupted; what was found before is in {}", out.display());
                 return Ok(ExitCode::from(INTERRUPTED));
             }
             Err(TuneError::TooShort(least)) => {
-                let why = too_short(task, least, engines);
-                if engines == 1 {
-                    return Err(Failure::usage(why));
-                }
-                // What was found before, and the engines that take less, are not lost to it.
-                say!("embermark: {why}");
-                skipped.push(task.subject.name.as_str());
-                continue;
+                (&mut skipped, Failure::usage(too_short(task, least, engines)))
             }
             Err(TuneError::Incomplete(why)) => {
-                let name = task.subject.name.as_str();
                 let why = format!("{name} does not complete the work with today's settings: {why}");
-                if engines == 1 {
-                    return Err(Failure::runtime(why));
-                }
-                say!("embermark: {why}");
-                failed.push(name);
-                continue;
+                (&mut failed, Failure::runtime(why))
             }
             Err(TuneError::Failed(failure)) => return Err(failure),
-            Ok((tuned, machine)) => {
-                all.machine = machine;
-                tuned
-            }
         };
-        output::print(&tuned::text(&task.subject.name, &tuned, &all))?;
-        all.engines.insert(task.subject.name.clone(), tuned);
-        let json = serde_json::to_vec_pretty(&all).map_err(Failure::runtime)?;
-        let path = out.join(RESULT);
-        fs::write(&path, json).map_err(Failure::unwritable(&path))?;
+        if engines == 1 {
+            return Err(failure);
+        }
+        // What was found before, and the other engines, are not lost to it.
+        say!("embermark: {failure}");
+        names.push(name);
     }
     let not_tuned = not_tuned(&skipped, &failed);
     if all.engines.is_empty()
@@ -188,14 +180,8 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
     {
         return Err(failure);
     }
-    // The search is done and saved, so a failure to make the page is only a note.
-    let page = match page::write_tuning(&all, &out.join(PAGE)) {
-        Ok(()) => format!("  page    {}\n", out.join(PAGE).display()),
-        Err(failure) => {
-            say!("embermark: no {PAGE}: {failure}");
-            String::new()
-        }
-    };
+    let page = html::tuning_data(&all, &page::unpublishable()).html();
+    let page = page::write_next_to_result(page, &out);
     let printed = output::print(&format!("\n  result  {}\n{page}", out.join(RESULT).display()))?;
     not_tuned.map_or(Ok(printed), Err)
 }
@@ -283,7 +269,7 @@ impl From<MeasureError> for TuneError {
 
 /// Tunes one engine, and returns the result with the machine.
 fn tune_engine(
-    Task { subject, candidates, weaker }: &Task,
+    Task { engine, subject, candidates, weaker }: &Task,
     (plan, tier): (&Plan, Durability),
     options: &RunOptions,
     left: Duration,
@@ -292,10 +278,7 @@ fn tune_engine(
     let began = Instant::now();
     let name = &subject.name;
     let announce = |text: &str| say!("{name}: {text}");
-    let engine =
-        registry::find(&subject.today.engine).map_err(|e| TuneError::Failed(Failure::usage(e)))?;
-    let proof = Proof { kills: args.kills, states: args.states, short_works: args.short_works };
-    let tester = TierTester::new(engine, tier, proof, &options.out, &options.interrupt);
+    let tester = TierTester::new(*engine, tier, args, &options.out, &options.interrupt);
     let mut keeps_tier = |own: &Configuration| tester.test(own);
     let mut bench =
         HarnessBench::new((subject, plan, options), began + left, &mut keeps_tier, &announce);
@@ -313,11 +296,8 @@ fn tune_engine(
             file.cells.iter().filter(move |cell| Some(&cell.id.engine) == names.get(at))
         });
         cells.fold(Uses::default(), |uses, cell| {
-            let own = Usage::for_cell(cell);
-            let most = |known: Option<f64>, of| match (known, own.get(of)) {
-                (Some(known), Some(own)) => Some(known.max(own)),
-                (known, own) => own.or(known),
-            };
+            let own = |of: Resource| median(&of.per_trial(cell, Work::All));
+            let most = |known: Option<f64>, of| known.into_iter().chain(own(of)).reduce(f64::max);
             Uses {
                 memory: most(uses.memory, Resource::Peak),
                 disk: most(uses.disk, Resource::Disk),

@@ -4,15 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use comfy_table::{Table, TableStyle};
-use embermark_harness::{HarnessError, RunOptions, cells, interrupt, progress};
+use embermark_harness::{RunOptions, cells, interrupt, progress};
 use embermark_model::plan::Plan;
 use embermark_model::result::{Cell, ResultFile};
 use embermark_model::{Durability, Status};
 use embermark_report::text;
 use embermark_workloads::WORKLOADS;
 
-use super::measure::INTERRUPTED;
 use super::options::databases_folder;
 use crate::error::Failure;
 use crate::output;
@@ -50,7 +48,7 @@ pub struct VerifyArgs {
     url: Vec<String>,
 
     /// Verify engines whose licence forbids publishing benchmark results; you accept the licence
-    #[arg(long = "accept-license", value_delimiter = ',', value_name = "ENGINE,…")]
+    #[arg(long, value_delimiter = ',', value_name = "ENGINE,…")]
     accept_license: Vec<String>,
 
     /// Folder for the databases and logs, kept if an answer is wrong [default: the system's temporary folder]
@@ -68,19 +66,12 @@ pub fn verify(args: VerifyArgs) -> Result<ExitCode, Failure> {
     let out =
         tempfile::Builder::new().prefix("embermark-verify-").tempdir_in(&dir).map_err(|e| {
             let dir = dir.display();
-            Failure::usage(format!("cannot create a folder in {dir}: {e}; name another with --dir"))
+            usage!("cannot create a folder in {dir}: {e}; name another with --dir")
         })?;
     let interrupt = interrupt::on_signals()?;
     let options = RunOptions { once_per_setting: true, interrupt, ..RunOptions::new(out.path())? };
     let mut progress = progress::on_stderr();
-    let result = match embermark_harness::run(&plan, &options, progress.as_mut()) {
-        Ok(result) => result,
-        Err(error @ HarnessError::Interrupted { .. }) => {
-            say!("embermark: {error}");
-            return Ok(ExitCode::from(INTERRUPTED));
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let result = embermark_harness::run(&plan, &options, progress.as_mut())?;
     let mut shown = table(&result, &plan.engines);
     let bad: Vec<&Cell> = result.cells.iter().filter(|cell| cell.has_failure()).collect();
     for cell in &bad {
@@ -137,11 +128,10 @@ fn plan(args: VerifyArgs) -> Result<Plan, Failure> {
 
 /// Returns a table of engines by tiers, with the worst status of each.
 fn table(result: &ResultFile, engines: &[String]) -> String {
-    let mut table = Table::new();
-    table.load_style(TableStyle::new());
     let header = ["engine".to_owned(), "version".to_owned()];
     let tiers = &result.plan.durabilities;
-    table.set_header(header.into_iter().chain(tiers.iter().map(Durability::to_string)));
+    let tier_names = tiers.iter().map(Durability::to_string);
+    let mut table = output::table(header.into_iter().chain(tier_names));
     for engine in engines {
         let cells: Vec<&Cell> = result.cells.iter().filter(|c| c.id.engine == *engine).collect();
         let version =

@@ -38,7 +38,6 @@ pub struct PlanArgs {
     ///
     /// Starts at --scale if given. The next power of ten starts only if it is expected to end in time.
     #[arg(help_heading = WORK, hide_short_help = true, long, value_name = "ROWS")]
-    #[serde(rename = "scales-until")]
     pub scales_until: Option<String>,
 
     /// What a commit survives: none, process (a crash of the program), power (a power cut)
@@ -159,9 +158,8 @@ pub struct PlanArgs {
     pub engine_library: Vec<PathBuf>,
 
     /// Run engines whose licence forbids publishing benchmark results; you accept the licence
-    #[arg(help_heading = ENGINES, hide_short_help = true, long = "accept-license", value_delimiter = ',',
+    #[arg(help_heading = ENGINES, hide_short_help = true, long, value_delimiter = ',',
           value_name = "ENGINE,…")]
-    #[serde(rename = "accept-license")]
     pub accept_license: Vec<String>,
 
     /// Cache memory of each engine [default: 64MiB]

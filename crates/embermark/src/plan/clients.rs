@@ -32,9 +32,7 @@ pub fn client(text: &str) -> Result<Option<Client>, String> {
 
 /// Parses `--client`, each client once.
 pub fn clients(given: &[String]) -> Result<Vec<Option<Client>>, Failure> {
-    let all = given
-        .iter()
-        .map(|text| client(text).map_err(|why| Failure::usage(format!("--client: {why}"))));
+    let all = given.iter().map(|text| client(text).map_err(|why| usage!("--client: {why}")));
     super::unique(all)
 }
 
@@ -48,36 +46,28 @@ pub fn with_clients(
     if clients.is_empty() {
         return Ok((columns, configurations));
     }
-    let mut all: Vec<(String, Option<Configuration>)> = Vec::new();
-    let mut add = |name: String, own: Option<Configuration>| {
-        let known = all.iter().find(|(known, _)| *known == name).map(|(_, own)| own.as_ref());
-        let known = known.or_else(|| configurations.get(&name).map(Some));
-        if known.is_some_and(|known| known != own.as_ref()) {
-            return Err(Failure::usage(format!(
+    let with_client = |column: &String, client: &Option<Client>| {
+        let own = configurations.get(column).cloned();
+        let Some(client) = client else { return (column.clone(), own) };
+        let own = own.unwrap_or_else(|| Configuration::new(column));
+        let own = Configuration { client: Some(client.clone()), ..own };
+        (format!("{column}-{}", client.suffix()), Some(own))
+    };
+    let native = [None];
+    let all = columns.iter().flat_map(|column| {
+        let keeps_client = has_one_client(column, configurations.get(column));
+        let clients = if keeps_client { &native[..] } else { clients };
+        clients.iter().map(move |client| Ok(with_client(column, client)))
+    });
+    let all = super::unique(all)?;
+    for (at, (name, own)) in all.iter().enumerate() {
+        let is_twice = all[..at].iter().any(|(other, _)| other == name);
+        let is_other = |known: &Configuration| Some(known) != own.as_ref();
+        if is_twice || configurations.get(name).is_some_and(is_other) {
+            return Err(usage!(
                 "--client: two columns are called '{name}': give the configuration, or the program, \
                  another name"
-            )));
-        }
-        if !all.iter().any(|(known, _)| *known == name) {
-            all.push((name, own));
-        }
-        Ok(())
-    };
-    for column in columns {
-        let own = configurations.get(&column);
-        if has_one_client(&column, own) {
-            add(column, own.cloned())?;
-            continue;
-        }
-        for client in clients {
-            match client {
-                None => add(column.clone(), own.cloned())?,
-                Some(client) => {
-                    let own = own.cloned().unwrap_or_else(|| Configuration::new(&column));
-                    let own = Configuration { client: Some(client.clone()), ..own };
-                    add(format!("{column}-{}", client.suffix()), Some(own))?;
-                }
-            }
+            ));
         }
     }
     let columns = all.iter().map(|(name, _)| name.clone()).collect();
@@ -95,10 +85,10 @@ fn has_one_client(column: &str, own: Option<&Configuration>) -> bool {
 pub fn refuse_clients(configurations: &Configurations, command: &str) -> Result<(), Failure> {
     let first = configurations.iter().find_map(|(name, own)| Some((name, own.client.as_ref()?)));
     first.map_or(Ok(()), |(name, client)| {
-        Err(Failure::usage(format!(
-            "'{name}' has the client {client}, and `{command}` uses engines without one: leave the client \
-             out, or measure it with `embermark run`"
-        )))
+        Err(usage!(
+            "'{name}' has the client {client}, and `embermark {command}` uses engines without one: leave the \
+             client out, or measure it with `embermark run`"
+        ))
     })
 }
 

@@ -1,7 +1,7 @@
 //! Configurations: `NAME=ENGINE:setting=value,…` on the command line, tables of a plan file, the
 //! engines' own defaults, and engines used by a client.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{self, Path, PathBuf};
 
 use embermark_engines::{Kind, registry};
@@ -10,6 +10,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use super::clients::client;
+use super::unique;
 use crate::error::Failure;
 
 /// Words among the settings of the command line that are not settings: the folder of the library,
@@ -91,12 +92,13 @@ pub fn deserialize_tables<'de, D: Deserializer<'de>>(
 
 /// Checks that every name is given once.
 pub fn distinct(given: &[(String, Configuration)]) -> Result<(), Failure> {
-    let mut names = given.iter().enumerate();
-    let twice = names.find(|(at, (name, _))| given[..*at].iter().any(|(other, _)| other == name));
-    twice.map_or(Ok(()), |(_, (name, _))| {
-        let says = format!("--configuration '{name}' is given twice: give each another name");
-        Err(Failure::usage(says))
-    })
+    let mut known = HashSet::new();
+    for (name, _) in given {
+        if !known.insert(name) {
+            return Err(usage!("--configuration '{name}' is given twice: give each another name"));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the given configurations, and those of `words` that name an engine's own defaults, the
@@ -111,10 +113,7 @@ pub fn configurations(
         if !all.contains_key(word)
             && let Some(own) = built_in(word).or_else(|| used_by(word, &all))
         {
-            all.insert(
-                word.clone(),
-                own.map_err(|why| Failure::usage(format!("'{word}': {why}")))?,
-            );
+            all.insert(word.clone(), own.map_err(|why| usage!("'{word}': {why}"))?);
         }
     }
     Ok(all)
@@ -190,24 +189,19 @@ pub fn candidates(
 /// do not name.
 pub fn columns(words: &[String], configurations: &Configurations) -> Result<Vec<String>, Failure> {
     let mut columns: Vec<String> = Vec::new();
-    let mut add = |column: &str| {
-        if columns.iter().all(|known| known != column) {
-            columns.push(column.to_owned());
-        }
-    };
     for word in words {
         if configurations.contains_key(word) {
-            add(word);
+            columns.push(word.clone());
             continue;
         }
         let chosen = registry::select(word).map_err(|mut unknown| {
             unknown.valid.extend(configurations.keys().cloned());
             Failure::usage(unknown)
         })?;
-        chosen.iter().for_each(|engine| add(engine.info().id));
+        columns.extend(chosen.iter().map(|engine| engine.info().id.to_owned()));
     }
-    configurations.keys().for_each(|name| add(name));
-    Ok(columns)
+    columns.extend(configurations.keys().cloned());
+    unique(columns.into_iter().map(Ok))
 }
 
 #[cfg(test)]

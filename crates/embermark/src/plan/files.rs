@@ -35,9 +35,9 @@ pub fn chosen(names: &[String], misfits_per_million: u32) -> Result<ChosenWorklo
         if let Some(before) = all.files.get(id).or(file.as_ref())
             && file.as_ref() != Some(before)
         {
-            return Err(Failure::usage(format!(
+            return Err(usage!(
                 "two workloads are called '{id}': give one of the files another name = \"…\""
-            )));
+            ));
         }
         if all.workloads.iter().all(|other| other.info().id != id) {
             all.workloads.push(workload);
@@ -68,17 +68,17 @@ fn one(
     } else if Path::new(name).extension().is_some_and(|extension| extension == "toml") {
         read(Path::new(name))?
     } else if Path::new(name).is_file() {
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "'{name}' is not a workload: write one for its rows with: embermark init {} -o mine.toml; then name mine.toml",
             output::word(Path::new(name))
-        )));
+        ));
     } else {
         let known = WORKLOADS.iter().map(|workload| workload.info().id);
         let known = known.chain(BUILT_IN.iter().map(|(id, _)| *id));
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "{}; a workload of your own is a file: FILE.toml",
             choice::unknown("workload", name, known)
-        )));
+        ));
     };
     let definition = read_definition(name, &text)?;
     let criteria = BTreeMap::new();
@@ -95,13 +95,13 @@ fn read_definition(name: &str, text: &str) -> Result<Definition, Failure> {
         } else {
             mistakes.to_string()
         };
-        Failure::usage(format!("{name} is not a valid workload file")).with_screen(text)
+        usage!("{name} is not a valid workload file").with_screen(text)
     })?;
     if WORKLOADS.iter().any(|workload| workload.info().id == definition.name) {
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "{name}: '{}' is the name of a built-in workload: give another",
             definition.name
-        )));
+        ));
     }
     Ok(definition)
 }
@@ -136,8 +136,7 @@ pub fn is_file(name: &str) -> bool {
 
 /// Reads a workload file: its text, and its folder.
 fn read(path: &Path) -> Result<(String, PathBuf), Failure> {
-    let unreadable =
-        |error| Failure::usage(format!("cannot read the workload {}: {error}", path.display()));
+    let unreadable = |error| usage!("cannot read the workload {}: {error}", path.display());
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
     let path = std::path::absolute(path).map_err(unreadable)?;
     Ok((text, path.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned)))
@@ -149,8 +148,6 @@ pub fn misfits_per_million(share: Option<&str>) -> Result<u32, Failure> {
     let (digits, of) = text.strip_suffix('%').map_or((text, 1.0), |digits| (digits, 100.0));
     match digits.trim().parse::<f64>() {
         Ok(share) if (0.0..=of).contains(&share) => Ok((share / of * 1e6).round() as u32),
-        _ => Err(Failure::usage(format!(
-            "--lenient '{text}' is not a share: write for example 5% or 0.05"
-        ))),
+        _ => Err(usage!("--lenient '{text}' is not a share: write for example 5% or 0.05")),
     }
 }

@@ -11,9 +11,9 @@ use crate::error::Failure;
 pub fn check_accepted(accepted: &[String]) -> Result<(), Failure> {
     for id in accepted {
         if !registry::find(id).map_err(Failure::usage)?.forbids_publishing() {
-            return Err(Failure::usage(format!(
+            return Err(usage!(
                 "the licence of '{id}' need not be accepted: leave it out of --accept-license"
-            )));
+            ));
         }
     }
     Ok(())

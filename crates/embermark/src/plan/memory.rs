@@ -18,41 +18,32 @@ pub fn memory_limits(
     let limits = unique(texts.iter().map(limit))?;
     let asked = cache.map_or(Ok(0), self::cache)?;
     match limits.iter().flatten().find(|limit| limit.cache(asked) < asked) {
-        Some(limit) => Err(Failure::usage(format!(
+        Some(limit) => Err(usage!(
             "--cache {} leaves too little of --memory-limit {limit} for the page cache and the rest \
              of an engine: give at most a quarter, {}, or leave --cache out",
             cache.unwrap_or_default(),
             MemoryLimit(limit.cache(asked))
-        ))),
+        )),
         None => Ok(limits),
     }
 }
 
 /// Parses the size of --cache.
 pub fn cache(text: &str) -> Result<u64, Failure> {
-    match size("--cache", text)? {
-        bytes if bytes >= 1 << 20 => Ok(bytes),
-        _ => Err(Failure::usage(format!("--cache {text} is too little: give at least 1MiB"))),
-    }
+    size_from(1, "--cache", text)
 }
 
-/// Parses the size of --max-rss.
-pub fn max_rss(text: &str) -> Result<u64, Failure> {
-    size("--max-rss", text)
-}
-
-/// Parses the size of a file system, `disk-size`, in bytes. It must have room for a database and
-/// its log.
-pub(super) fn disk_size(text: &str) -> Result<u64, Failure> {
-    match size("disk-size", text)? {
-        bytes if bytes >= 64 << 20 => Ok(bytes),
-        _ => Err(Failure::usage(format!("disk-size {text} is too little: give at least 64MiB"))),
+/// Parses the size of an option, in bytes, which is at least this many MiB.
+pub(super) fn size_from(mib: u64, option: &str, text: &str) -> Result<u64, Failure> {
+    match size(option, text)? {
+        bytes if bytes >= mib << 20 => Ok(bytes),
+        _ => Err(usage!("{option} {text} is too little: give at least {mib}MiB")),
     }
 }
 
 /// Parses the size of an option, in bytes.
-fn size(option: &str, text: &str) -> Result<u64, Failure> {
-    text.parse::<ByteSize>().map(|ByteSize(bytes)| bytes).map_err(|_| {
-        Failure::usage(format!("{option} '{text}' is not a size: write for example 64MiB or 1GB"))
-    })
+pub fn size(option: &str, text: &str) -> Result<u64, Failure> {
+    text.parse::<ByteSize>()
+        .map(|ByteSize(bytes)| bytes)
+        .map_err(|_| usage!("{option} '{text}' is not a size: write for example 64MiB or 1GB"))
 }

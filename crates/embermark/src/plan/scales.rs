@@ -26,7 +26,7 @@ pub(super) fn with_scales(given: &[String]) -> Result<WithScales, Failure> {
                 scales.push((name.to_owned(), scale));
             }
             Some((name, Err(why))) if !name.contains(['/', '.']) => {
-                return Err(Failure::usage(format!("{text}: {why}")));
+                return Err(usage!("{text}: {why}"));
             }
             _ => names.push(text.clone()),
         }
@@ -57,7 +57,7 @@ pub(super) fn scales_by_id(
 /// Returns the given scale, or 1k, then ten times as many rows and so on below `until`, and `until`
 /// itself.
 pub(super) fn decades(given: &[Scale], until: &str) -> Result<Vec<Scale>, Failure> {
-    let refused = |why: &str| Err(Failure::usage(format!("--scales-until {until}: {why}")));
+    let refused = |why: &str| Err(usage!("--scales-until {until}: {why}"));
     let first = match given {
         [] => 1_000,
         [Scale::Rows(first)] => *first,

@@ -13,16 +13,15 @@ use crate::old_spellings;
 impl PlanArgs {
     /// Reads a plan file: TOML with the long option names as keys.
     pub fn read(path: &Path) -> Result<Self, Failure> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            Failure::usage(format!("cannot read the plan {}: {error}", path.display()))
-        })?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| usage!("cannot read the plan {}: {error}", path.display()))?;
         if let Ok(table) = text.parse::<toml::Table>() {
             old_spellings::hint_renamed_keys(path, &table);
         }
         toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
             let why = redact_values(error.message());
-            Failure::usage(format!("{}, line {line}: invalid plan: {why}", path.display()))
+            usage!("{}, line {line}: invalid plan: {why}", path.display())
         })
     }
 
@@ -75,18 +74,18 @@ impl PlanArgs {
         let mut table = toml::Table::new();
         for setting in settings {
             let Some((key, text)) = setting.split_once('=') else {
-                return Err(Failure::usage(format!(
+                return Err(usage!(
                     "--set {setting}: write KEY=VALUE, for example --set max-run-time=1s"
-                )));
+                ));
             };
             let value = format!("value = {text}").parse::<toml::Table>();
             let value = value.ok().and_then(|mut table| table.remove("value"));
             let value = value.unwrap_or_else(|| toml::Value::String(text.to_owned()));
             table.insert(key.to_owned(), value);
         }
-        table.try_into().map_err(|error: toml::de::Error| {
-            Failure::usage(format!("--set: {}", redact_values(error.message())))
-        })
+        table
+            .try_into()
+            .map_err(|error: toml::de::Error| usage!("--set: {}", redact_values(error.message())))
     }
 
     /// Takes arguments that are not given from `other`.

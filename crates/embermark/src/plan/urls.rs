@@ -17,18 +17,16 @@ pub fn urls(given: &[String]) -> Result<BTreeMap<String, ServerUrl>, Failure> {
         let given = text.split_once('=');
         let given = given.and_then(|(engine, url)| Some((registry::find(engine).ok()?, url)));
         let Some((found, url)) = given else {
-            return Err(Failure::usage(
+            return Err(usage!(
                 "--url: the text before the first = is not an engine: write ENGINE=URL, such as \
-                 postgres=postgres://host/database",
+                 postgres=postgres://host/database"
             ));
         };
         let (engine, url) = (found.info().id, ServerUrl::from(url));
         let url = passwords::get(engine)
             .map_or_else(|| url.clone(), |password| url.with_password(password));
         let checked = url.check(engine).and_then(|()| found.check_url(url.reveal()));
-        checked.map_err(|why| {
-            Failure::usage(format!("--url {engine}: {}", url.secrets().redact(engine, &why)))
-        })?;
+        checked.map_err(|why| usage!("--url {engine}: {}", url.secrets().redact(engine, &why)))?;
         urls.insert(engine.to_owned(), url);
     }
     Ok(urls)
@@ -44,9 +42,9 @@ pub fn refuse_urls_of_clients(
     let first = configurations.iter().find(|(_, own)| of_url(own));
     first.map_or(Ok(()), |(name, own)| {
         let engine = &own.engine;
-        Err(Failure::usage(format!(
+        Err(usage!(
             "--url {engine}: '{name}' has a client, which is measured with a server that embermark starts: \
              leave out the URL, or the client"
-        )))
+        ))
     })
 }

@@ -42,6 +42,8 @@ fn candidates_are_measured_and_what_weakens_the_tier_is_told_and_not_taken() {
     assert!(found["winner"]["synchronous"].is_null(), "{found}");
     if let Some(ratio) = found["gain"]["ratio"].as_f64() {
         assert!(ratio > 0.0 && found["gain"]["trials"].as_u64() >= Some(6), "{found}");
+        let opened = |of: &Value| of["open"].as_f64() > Some(0.0);
+        assert!(found["uses"].as_array().unwrap().iter().all(opened), "{found}");
         assert!(ended.stdout.contains("that the search did not see"), "{}", ended.stdout);
     }
 }
@@ -107,6 +109,8 @@ fn what_is_faster_and_safe_is_found_and_printed_whole() {
     let synced = found["winner"]["synchronous"].as_str().unwrap();
     assert!(["OFF", "NORMAL"].contains(&synced), "{found}");
     assert!(found["gain"]["interval"][0].as_f64() > Some(1.05), "{found}");
+    let opened = |of: &Value| of["open"].as_f64() > Some(0.0);
+    assert!(found["uses"].as_array().unwrap().iter().all(opened), "{found}");
     assert_eq!((&found["kept"]["kept"], &found["kept"]["kills"]), (&"shown".into(), &2.into()));
     // Includes the tier's settings, in the order in which SQLite needs them.
     let pasted = found["in_a_program"][1].to_string();

@@ -10,8 +10,8 @@ use embermark_model::Durability;
 use embermark_model::explained::{CostAnomaly, Explained};
 use embermark_model::result::Counts;
 
-use crate::settings::{SWITCH, lines};
-use crate::{Candidate, Embedded, Setting, SettingValues, Settings, TierSetting, TierTable};
+use crate::settings::{SWITCH, is_on, lines};
+use crate::{Candidate, Embedded, Info, Setting, SettingValues, Settings, TierSetting, TierTable};
 
 #[cfg_attr(not(berkeleydb_linked), path = "../missing_library.rs")]
 mod store;
@@ -97,13 +97,25 @@ const SETTINGS: Settings = Settings {
         let place = "# the file DB_CONFIG in the folder of the environment; not in it: pages no \
                      larger than what the device writes at once (DB->set_pagesize), to survive a \
                      power cut";
-        lines(place, set, store::line)
+        lines(place, set, line)
     },
 };
 
+/// Returns the line of DB_CONFIG that sets a value, or a comment for what cannot be set there.
+fn line(name: &str, value: &str) -> String {
+    let on = if is_on(value) { "on" } else { "off" };
+    match name {
+        PAGE_SIZE => format!("# before DB->open: db->set_pagesize(db, {value})"),
+        INIT_TXN => format!("# {INIT_TXN} {on}: a flag of DB_ENV->open"),
+        _ if name.starts_with("DB_LOG_") => format!("log_set_config {name} {on}"),
+        "DB_TXN_NOSYNC" | "DB_TXN_WRITE_NOSYNC" => format!("set_flags {name} {on}"),
+        _ => format!("{name} {value}"),
+    }
+}
+
 const RECOVERABILITY: &str =
     "https://docs.oracle.com/cd/E17276_01/html/programmer_reference/transapp_reclimit.html";
-const LOG_CONFIG: &str =
+const LOGGING: &str =
     "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envlog_set_config.html";
 const LOG_FILE: &str =
     "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_lg_max.html";
@@ -127,8 +139,8 @@ const CANDIDATES: &[Candidate] = &[
         RECOVERABILITY,
     )
     .keeping(Durability::Process),
-    Candidate::new(&[("DB_LOG_ZERO", "ON")], "each log file is written twice", LOG_CONFIG),
-    Candidate::new(&[("DB_LOG_DSYNC", "ON")], "each write of the log is synced", LOG_CONFIG),
+    Candidate::new(&[("DB_LOG_ZERO", "ON")], "each log file is written twice", LOGGING),
+    Candidate::new(&[("DB_LOG_DSYNC", "ON")], "each write of the log is synced", LOGGING),
     Candidate::new(
         &[("set_lg_bsize", "32768")],
         "a large transaction writes its log in parts",
@@ -141,11 +153,7 @@ const CANDIDATES: &[Candidate] = &[
         "none that its manual names",
         "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_mp_mmapsize.html",
     ),
-    Candidate::new(
-        &[("DB_LOG_AUTO_REMOVE", "OFF")],
-        "the log grows until it is removed",
-        LOG_CONFIG,
-    ),
+    Candidate::new(&[("DB_LOG_AUTO_REMOVE", "OFF")], "the log grows until it is removed", LOGGING),
     Candidate::new(&[("DB_TXN_WRITE_NOSYNC", "ON")], "a power cut takes the last commits", MANUAL)
         .keeping(Durability::Process),
     Candidate::new(&[("DB_TXN_NOSYNC", "ON")], "a killed program loses the last commits", MANUAL)
@@ -153,9 +161,7 @@ const CANDIDATES: &[Candidate] = &[
 ];
 
 pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
-    id: ID,
-    name: "Berkeley DB",
-    licence: "Sleepycat (AGPL from release 6 on)",
+    info: Info::key_value(ID, "Berkeley DB", "Sleepycat (AGPL from release 6 on)"),
     tiers: TIERS,
     availability: store::availability,
     library: None,

@@ -12,11 +12,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use super::{CACHE_SIZE, ID, INIT_TXN, PAGE_SIZE};
+use super::{CACHE_SIZE, ID, INIT_TXN, PAGE_SIZE, line};
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
 use crate::log_files::{CHECKPOINT_AFTER, log_files};
 use crate::per_table::PerTable;
-use crate::settings::is_on;
 use crate::{
     Availability, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle,
     OpenOptions, Opened, Origin, Result, Scope, as_set,
@@ -42,10 +41,8 @@ pub(super) fn origin() -> Option<Origin> {
 pub(super) fn open(options: &OpenOptions, &(tier, write_nosync): &(bool, bool)) -> Result<Opened> {
     configure(options)?;
     let set = (options.switch(INIT_TXN).unwrap_or(tier), write_nosync);
-    let page = match options.number(ID, PAGE_SIZE)? {
-        Some(page) => page,
-        None => page::size(&options.dir, options.durability),
-    };
+    let page = options.number(ID, PAGE_SIZE)?;
+    let page = page.unwrap_or_else(|| page::size(&options.dir, options.durability));
     let env = Env::open(&options.dir, options.memory, (page, options.durability), set)?;
     let env = Rc::new(env);
     let (mut settings, buffers) = (env.settings(tier)?, (Vec::new(), Multiple::new()));
@@ -66,17 +63,6 @@ fn configure(options: &OpenOptions) -> Result<()> {
     let lines = options.settings.iter().map(|(name, value)| line(name, value) + "\n");
     let written = fs::write(&file, lines.collect::<String>());
     written.map_err(|error| EngineError::file(ID, "write", file, error))
-}
-
-pub(super) fn line(name: &str, value: &str) -> String {
-    let on = if is_on(value) { "on" } else { "off" };
-    match name {
-        PAGE_SIZE => format!("# before DB->open: db->set_pagesize(db, {value})"),
-        INIT_TXN => format!("# {INIT_TXN} {on}: a flag of DB_ENV->open"),
-        _ if name.starts_with("DB_LOG_") => format!("log_set_config {name} {on}"),
-        "DB_TXN_NOSYNC" | "DB_TXN_WRITE_NOSYNC" => format!("set_flags {name} {on}"),
-        _ => format!("{name} {value}"),
-    }
 }
 
 /// An open environment and its tables.

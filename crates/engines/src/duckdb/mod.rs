@@ -22,8 +22,8 @@ use crate::settings::lines;
 use crate::sql::QueryKind;
 use crate::sql_driver::Stopped;
 use crate::{
-    Availability, Candidate, ConnectionParameters, DataModel, Engine, Info, Kind, OpenOptions,
-    Opened, Origin, Result, Setting, SettingValues, Settings, Tier,
+    Availability, Candidate, ConnectionParameters, Engine, Info, OpenOptions, Opened, Origin,
+    Result, Setting, SettingValues, Settings, Tier,
 };
 use embermark_libraries::duckdb::NAME;
 use embermark_libraries::duckdb::connection::Connection;
@@ -61,13 +61,7 @@ pub(crate) struct DuckDb;
 
 impl Engine for DuckDb {
     fn info(&self) -> Info {
-        Info {
-            id: NAME,
-            name: "DuckDB",
-            kind: Kind::Embedded,
-            family: DataModel::Sql,
-            licence: "MIT",
-        }
+        Info::sql(NAME, "DuckDB", "MIT")
     }
 
     fn availability(&self) -> Availability {
@@ -120,12 +114,6 @@ struct DatabaseConfig {
 }
 
 impl DatabaseConfig {
-    /// Opens the database, new or existing.
-    fn open(&self) -> Result<Connection> {
-        let connection = self.connect()?;
-        self.configure(&connection).map(|()| connection)
-    }
-
     /// Returns the settings that are passed when the database is opened.
     fn settings(&self) -> Vec<(&str, String)> {
         let options = &self.options;
@@ -151,16 +139,16 @@ impl DatabaseConfig {
         options.not_configured(settings).chain(block_size).collect()
     }
 
-    fn connect(&self) -> Result<Connection> {
-        let (api, settings) = (&self.library.api, self.settings());
-        let file = self.options.dir.join(FILE);
-        if self.log != Log::None {
-            return Connection::open(api, Some(&file), &settings);
+    /// Opens the database, new or existing.
+    fn open(&self) -> Result<Connection> {
+        let (file, is_logged) = (self.options.dir.join(FILE), self.log != Log::None);
+        let opened = is_logged.then_some(&*file);
+        let connection = Connection::open(&self.library.api, opened, &self.settings())?;
+        if !is_logged {
+            let path = quoted(&file);
+            connection.batch(&format!("ATTACH {path} AS embermark ({NO_LOG}); USE embermark"))?;
         }
-        let connection = Connection::open(api, None, &settings)?;
-        let path = quoted(&file);
-        connection.batch(&format!("ATTACH {path} AS embermark ({NO_LOG}); USE embermark"))?;
-        Ok(connection)
+        self.configure(&connection).map(|()| connection)
     }
 
     /// Returns the settings of a configuration that an open database accepts.

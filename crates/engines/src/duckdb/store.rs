@@ -181,12 +181,10 @@ impl Driver for Session {
     fn crash_on_close(&mut self) -> Result<()> {
         self.require_log()?;
         let done = self.connection.batch("PRAGMA disable_checkpoint_on_shutdown").map(drop);
+        let what = "recovery after a query of a workload file: its configuration is then locked, \
+                    and closing takes a checkpoint";
         done.map_err(|error| match error.to_string().contains("has been locked") {
-            true => EngineError::unsupported(
-                NAME,
-                "recovery after a query of a workload file: its configuration is then locked, and \
-                 closing takes a checkpoint",
-            ),
+            true => EngineError::unsupported(NAME, what),
             false => error,
         })
     }

@@ -16,7 +16,6 @@ pub(super) struct Column {
     type_id: TypeId,
     /// Digits after the point of a decimal. 0 for other types.
     scale: u8,
-    is_decimal: bool,
     data: *const c_void,
     /// A bit per row, set if there is a value. Null if every row has one.
     validity: *const u64,
@@ -31,25 +30,18 @@ impl Column {
         let count = unsafe { (api.column_count)(result) };
         columns.extend((0..count).map(|number| {
             // SAFETY: the result is alive and has that column.
-            let type_id = unsafe { (api.column_type)(result, number) };
-            let mut column = Self {
-                type_id,
-                scale: 0,
-                is_decimal: false,
-                data: ptr::null(),
-                validity: ptr::null(),
-            };
+            let (mut type_id, mut scale) = (unsafe { (api.column_type)(result, number) }, 0);
             if type_id == types::DECIMAL {
                 // SAFETY: as above.
                 unsafe {
                     let logical = (api.column_logical_type)(result, number);
                     let logical = Owned::new(logical, api.destroy_logical_type);
-                    column.type_id = (api.decimal_internal_type)(logical.raw);
-                    column.scale = (api.decimal_scale)(logical.raw);
+                    // Integers of 16 to 128 bits.
+                    type_id = (api.decimal_internal_type)(logical.raw);
+                    scale = (api.decimal_scale)(logical.raw);
                 }
-                column.is_decimal = true;
             }
-            column
+            Self { type_id, scale, data: ptr::null(), validity: ptr::null() }
         }));
     }
 
@@ -176,7 +168,7 @@ impl ResultRow for Row<'_> {
                 // SAFETY: as above.
                 Ok(Some(f64::from(unsafe { found.data.cast::<f32>().add(self.row).read() })))
             }
-            types::BOOLEAN if !found.is_decimal => self.wrong_type(column, "a number"),
+            types::BOOLEAN => self.wrong_type(column, "a number"),
             _ => match self.integer(found) {
                 // Up to 2^53 both are exact, so the quotient is rounded once.
                 Some(number) => Ok(Some(number as f64 / 10f64.powi(i32::from(found.scale)))),

@@ -1,6 +1,6 @@
 //! A library's functions. Required ones are not optional here.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::c_char;
 
 use embermark_abi as abi;
 
@@ -10,12 +10,12 @@ use super::dialect::LibraryDialect;
 pub(super) struct Api {
     pub open: unsafe extern "C" fn(*const abi::Options, *mut *mut abi::Client) -> i32,
     pub close: abi::OfClient,
+    pub begin: abi::Begin,
+    pub commit: abi::OfClient,
+    pub undo: abi::OfClient,
     pub functions: Functions,
     /// The library's struct, which has the optional functions.
     pub raw: abi::Engine,
-    pub autocommit: bool,
-    pub reads_batch: bool,
-    pub blind_delete: bool,
 }
 
 // SAFETY: they are functions, which any thread may call according to the header, and addresses of
@@ -31,17 +31,10 @@ pub(super) enum Functions {
 
 /// The functions of a key-value engine.
 pub(super) struct KeyValue {
-    pub transactions: Transactions,
     pub get: unsafe extern "C" fn(*mut abi::Client, u32, abi::Bytes, *mut abi::Bytes) -> i32,
     pub put: unsafe extern "C" fn(*mut abi::Client, u32, abi::Bytes, abi::Bytes) -> i32,
     pub del: unsafe extern "C" fn(*mut abi::Client, u32, abi::Bytes) -> i32,
-    pub scan: unsafe extern "C" fn(
-        *mut abi::Client,
-        u32,
-        *const abi::Range,
-        abi::Visit,
-        *mut c_void,
-    ) -> i32,
+    pub scan: abi::Scan,
     /// The library's struct, which has the optional functions.
     pub raw: abi::KeyValue,
 }
@@ -49,10 +42,8 @@ pub(super) struct KeyValue {
 /// The functions of an SQL engine, and its dialect.
 pub(super) struct Sql {
     pub dialect: LibraryDialect,
-    pub transactions: Transactions,
     pub script: unsafe extern "C" fn(*mut abi::Client, *const c_char) -> i32,
-    pub prepare:
-        unsafe extern "C" fn(*mut abi::Client, *const c_char, *mut *mut abi::Statement) -> i32,
+    pub prepare: abi::Prepare,
     pub finish: abi::OfStatement,
     pub execute: abi::Execute,
     pub query: abi::Query,
@@ -62,87 +53,53 @@ pub(super) struct Sql {
     pub raw: abi::Sql,
 }
 
-/// The functions of transactions, which every family has.
-pub(super) struct Transactions {
-    pub begin: Begin,
-    pub commit: abi::OfClient,
-    pub undo: abi::OfClient,
-}
-
-type Begin = unsafe extern "C" fn(*mut abi::Client, u32) -> i32;
-
-impl Transactions {
-    fn new(
-        begin: Option<Begin>,
-        commit: Option<abi::OfClient>,
-        undo: Option<abi::OfClient>,
-    ) -> Result<Self, String> {
-        Ok(Self {
-            begin: begin.ok_or_else(missing("begin"))?,
-            commit: commit.ok_or_else(missing("commit"))?,
-            undo: undo.ok_or_else(missing("undo"))?,
-        })
-    }
-}
-
-impl AsRef<Transactions> for KeyValue {
-    fn as_ref(&self) -> &Transactions {
-        &self.transactions
-    }
-}
-
-impl AsRef<Transactions> for Sql {
-    fn as_ref(&self) -> &Transactions {
-        &self.transactions
-    }
-}
-
-fn missing(name: &'static str) -> impl FnOnce() -> String {
-    move || format!("its function `{name}` is NULL")
+fn required<T>(function: Option<T>, name: &str) -> Result<T, String> {
+    function.ok_or_else(|| format!("its function `{name}` is NULL"))
 }
 
 impl KeyValue {
-    pub fn new(of: abi::KeyValue) -> Result<Self, String> {
+    pub fn new(raw: abi::KeyValue) -> Result<Self, String> {
         Ok(Self {
-            transactions: Transactions::new(of.begin, of.commit, of.undo)?,
-            get: of.get.ok_or_else(missing("get"))?,
-            put: of.put.ok_or_else(missing("put"))?,
-            del: of.del.ok_or_else(missing("del"))?,
-            scan: of.scan.ok_or_else(missing("scan"))?,
-            raw: of,
+            get: required(raw.get, "get")?,
+            put: required(raw.put, "put")?,
+            del: required(raw.del, "del")?,
+            scan: required(raw.scan, "scan")?,
+            raw,
         })
     }
 }
 
 impl Sql {
-    pub fn new(of: abi::Sql, dialect: LibraryDialect) -> Result<Self, String> {
+    pub fn new(raw: abi::Sql, dialect: LibraryDialect) -> Result<Self, String> {
         Ok(Self {
             dialect,
-            transactions: Transactions::new(of.begin, of.commit, of.undo)?,
-            script: of.script.ok_or_else(missing("script"))?,
-            prepare: of.prepare.ok_or_else(missing("prepare"))?,
-            finish: of.finish.ok_or_else(missing("finish"))?,
-            execute: of.execute.ok_or_else(missing("execute"))?,
-            query: of.query.ok_or_else(missing("query"))?,
-            fetch: of.fetch.ok_or_else(missing("fetch"))?,
-            end_query: of.end_query.ok_or_else(missing("end_query"))?,
-            raw: of,
+            script: required(raw.script, "script")?,
+            prepare: required(raw.prepare, "prepare")?,
+            finish: required(raw.finish, "finish")?,
+            execute: required(raw.execute, "execute")?,
+            query: required(raw.query, "query")?,
+            fetch: required(raw.fetch, "fetch")?,
+            end_query: required(raw.end_query, "end_query")?,
+            raw,
         })
     }
 }
 
 impl Api {
-    /// Creates it from a library's struct.
-    pub fn new(engine: abi::Engine, functions: Functions) -> Result<Self, String> {
-        let is = |flag: u32| engine.flags & flag != 0;
+    /// Creates it from a library's structs.
+    pub fn new(raw: abi::Engine, functions: Functions) -> Result<Self, String> {
+        let (begin, commit, undo) = match &functions {
+            Functions::KeyValue(of) => (of.raw.begin, of.raw.commit, of.raw.undo),
+            Functions::Sql(of) => (of.raw.begin, of.raw.commit, of.raw.undo),
+        };
         Ok(Self {
-            open: engine.open.ok_or_else(missing("open"))?,
-            close: engine.close.ok_or_else(missing("close"))?,
+            open: required(raw.open, "open")?,
+            close: required(raw.close, "close")?,
+            begin: required(begin, "begin")?,
+            commit: required(commit, "commit")?,
+            undo: required(undo, "undo")?,
             functions,
-            raw: engine,
-            autocommit: is(abi::AUTOCOMMIT),
-            reads_batch: is(abi::READS_BATCH),
-            blind_delete: is(abi::BLIND_DELETE),
+            raw,
         })
     }
 }

@@ -79,53 +79,40 @@ impl EngineDescription {
         self.exclusive.as_deref().unwrap_or(default)
     }
 
-    /// Returns the description of a tier.
-    pub(super) fn tier(&self, durability: Durability) -> &TierDescription {
-        &self.tiers[durability as usize]
-    }
-
     /// Returns its settings. They live as long as the process.
-    pub(super) fn leaked_settings(&self) -> Settings {
-        let setting =
-            |SettingDescription { name, takes, by_default }: &SettingDescription| Setting {
-                name: leak(name),
-                takes: match takes {
-                    AllowedValues::Any => SettingValues::Any,
-                    AllowedValues::Number => SettingValues::Number,
-                    AllowedValues::Word(words) => SettingValues::Word(leak_all(words)),
-                },
-                default: by_default.as_deref().map(leak),
-            };
+    pub(super) fn leaked_settings(&'static self) -> Settings {
+        let setting = |setting: &'static SettingDescription| Setting {
+            name: &setting.name,
+            takes: match &setting.takes {
+                AllowedValues::Any => SettingValues::Any,
+                AllowedValues::Number => SettingValues::Number,
+                AllowedValues::Word(words) => SettingValues::Word(leak(words)),
+            },
+            default: setting.by_default.as_deref(),
+        };
         let known = self.settings.iter().map(setting).collect::<Vec<_>>().leak();
         Settings { known, ..Settings::NONE }
     }
 }
 
 impl TierDescription {
-    /// Returns the tier's texts, and the settings to compare once a database is open. They live as
-    /// long as the process.
-    pub fn leak(&self) -> (Tier, TierSetting<()>) {
-        let (tier, effective, words, manual) = match &self.offer {
+    /// Returns the tier, and the settings to compare once a database is open. They live as long as
+    /// the process.
+    pub fn leaked_setting(&'static self) -> (Tier, TierSetting<()>) {
+        let (tier, effective_durability, words, manual) = match &self.offer {
             Offer::Offered { survives, setting, manual } => {
-                let (setting, manual) = (leak(setting), leak(manual));
-                let offered = Tier::Offered { effective_durability: *survives, setting, manual };
-                (offered, *survives, setting, manual)
+                let (effective_durability, setting, manual) = (*survives, &**setting, &**manual);
+                let tier = Tier::Offered { effective_durability, setting, manual };
+                (tier, effective_durability, setting, manual)
             }
-            Offer::Unsupported { why } => {
-                let why = leak(why);
-                (Tier::Unsupported { why }, Durability::None, why, "")
-            }
+            Offer::Unsupported { why } => (Tier::Unsupported { why }, Durability::None, &**why, ""),
         };
-        let read_back = self.read_back.iter().map(|(name, values)| (leak(name), leak_all(values)));
+        let read_back = self.read_back.iter().map(|(name, values)| (&**name, leak(values)));
         let read_back = read_back.collect::<Vec<_>>().leak();
-        (tier, TierSetting::new(effective, (), words, manual).reads(read_back))
+        (tier, TierSetting::new(effective_durability, (), words, manual).reads(read_back))
     }
 }
 
-fn leak(text: &str) -> &'static str {
-    text.to_owned().leak()
-}
-
-fn leak_all(words: &[String]) -> &'static [&'static str] {
-    words.iter().map(|word| leak(word)).collect::<Vec<_>>().leak()
+fn leak(words: &'static [String]) -> &'static [&'static str] {
+    words.iter().map(String::as_str).collect::<Vec<_>>().leak()
 }

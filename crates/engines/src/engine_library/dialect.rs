@@ -95,33 +95,26 @@ impl LibraryDialect {
     }
 }
 
-/// Returns a text, or the one of standard SQL, with its placeholders filled.
-fn fill_or_standard(text: Text, standard: &str, given: &[&str]) -> String {
-    fill(text.unwrap_or(standard), given)
-}
-
 impl Dialect for LibraryDialect {
     fn type_name(&self, of: SqlType) -> &'static str {
-        let Texts { type_int, type_big, type_double, type_text, type_bytes, .. } = &self.texts;
         match of {
-            SqlType::Int => type_int.unwrap_or("INTEGER"),
-            SqlType::Big => type_big.unwrap_or("BIGINT"),
-            SqlType::Double => type_double.unwrap_or("DOUBLE PRECISION"),
-            SqlType::Text => type_text.unwrap_or("TEXT"),
-            SqlType::Bytes => type_bytes.unwrap_or("BLOB"),
+            SqlType::Int => self.texts.type_int.unwrap_or("INTEGER"),
+            SqlType::Big => self.texts.type_big.unwrap_or("BIGINT"),
+            SqlType::Double => self.texts.type_double.unwrap_or("DOUBLE PRECISION"),
+            SqlType::Text => self.texts.type_text.unwrap_or("TEXT"),
+            SqlType::Bytes => self.texts.type_bytes.unwrap_or("BLOB"),
         }
     }
 
     fn unsigned(&self, bits: u32) -> &'static str {
-        let Texts { unsigned_16, unsigned_32, .. } = &self.texts;
         match bits {
-            ..=16 => unsigned_16.unwrap_or("SMALLINT"),
-            _ => unsigned_32.unwrap_or("INTEGER"),
+            ..=16 => self.texts.unsigned_16.unwrap_or("SMALLINT"),
+            _ => self.texts.unsigned_32.unwrap_or("INTEGER"),
         }
     }
 
     fn placeholder(&self, n: usize) -> String {
-        fill_or_standard(self.texts.placeholder, "?", &[&n.to_string()])
+        fill(self.texts.placeholder.unwrap_or("?"), &[&n.to_string()])
     }
 
     fn longest(&self) -> Option<usize> {
@@ -159,7 +152,7 @@ impl Dialect for LibraryDialect {
     }
 
     fn binary_json_of(&self, text: &str) -> String {
-        fill_or_standard(self.texts.binary_json_of, "{1}", &[text])
+        fill(self.texts.binary_json_of.unwrap_or("{1}"), &[text])
     }
 
     fn json_number(&self, column: &str, field: &str) -> Option<String> {
@@ -175,11 +168,11 @@ impl Dialect for LibraryDialect {
     }
 
     fn drop_table(&self, name: &str) -> String {
-        fill_or_standard(self.texts.drop_table, "DROP TABLE IF EXISTS {1}", &[&self.table(name)])
+        fill(self.texts.drop_table.unwrap_or("DROP TABLE IF EXISTS {1}"), &[&self.table(name)])
     }
 
     fn not_null(&self, of: &str) -> String {
-        fill_or_standard(self.texts.not_null, "{1} NOT NULL", &[of])
+        fill(self.texts.not_null.unwrap_or("{1} NOT NULL"), &[of])
     }
 
     fn around_table(&self, table: &TableDef) -> (&'static str, &'static str) {
@@ -198,23 +191,23 @@ impl Dialect for LibraryDialect {
     }
 
     fn integer_division(&self, dividend: &str, divisor: &str) -> String {
-        fill_or_standard(self.texts.integer_division, "{1} / {2}", &[dividend, divisor])
+        fill(self.texts.integer_division.unwrap_or("{1} / {2}"), &[dividend, divisor])
     }
 
     fn remainder(&self, dividend: &str, divisor: &str) -> String {
-        fill_or_standard(self.texts.remainder, "{1} % {2}", &[dividend, divisor])
+        fill(self.texts.remainder.unwrap_or("{1} % {2}"), &[dividend, divisor])
     }
 
     fn mean(&self, column: &str) -> String {
-        fill_or_standard(self.texts.mean, "AVG({1})", &[column])
+        fill(self.texts.mean.unwrap_or("AVG({1})"), &[column])
     }
 
     fn limit(&self, rows: &str) -> String {
-        fill_or_standard(self.texts.limit, "LIMIT {1}", &[rows])
+        fill(self.texts.limit.unwrap_or("LIMIT {1}"), &[rows])
     }
 
     fn value(&self, expression: &str) -> String {
-        fill_or_standard(self.texts.value, "SELECT {1}", &[expression])
+        fill(self.texts.value.unwrap_or("SELECT {1}"), &[expression])
     }
 
     fn sample_deviation(&self, column: &str) -> Option<String> {
@@ -226,7 +219,7 @@ impl Dialect for LibraryDialect {
     }
 
     fn table(&self, name: &str) -> String {
-        fill_or_standard(self.texts.name, "{1}", &[name])
+        fill(self.texts.name.unwrap_or("{1}"), &[name])
     }
 
     fn column(&self, name: &str) -> String {
@@ -243,10 +236,6 @@ impl Dialect for LibraryDialect {
 
     fn derived_tables(&self) -> bool {
         self.has(abi::DERIVED_TABLES)
-    }
-
-    fn group_by_expression(&self) -> bool {
-        self.has(abi::GROUP_BY_EXPRESSION)
     }
 
     fn seeks_by_key(&self) -> bool {

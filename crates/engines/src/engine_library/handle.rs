@@ -5,13 +5,13 @@ mod statements;
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem::{ManuallyDrop, size_of};
-use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 
 use embermark_abi as abi;
 
-use super::api::{Api, Transactions};
+use super::api::Api;
 use crate::clients::retry_if;
+use crate::owned::c_string;
 use crate::{Checked, EngineError, OpenOptions, Result};
 pub(super) use statements::Prepared;
 
@@ -30,29 +30,6 @@ pub(super) struct Handle<F: 'static> {
 // passes one to another thread; `&mut` makes its use exclusive.
 unsafe impl<F> Send for Handle<F> {}
 
-impl<F: AsRef<Transactions>> Handle<F> {
-    /// Begins a transaction, or another scope of a key-value engine.
-    #[inline]
-    pub fn begin(&mut self, scope: u32) -> Result<()> {
-        let begin = self.functions.as_ref().begin;
-        // SAFETY: open, and in no scope.
-        self.call(true, "begin a transaction", |raw| unsafe { begin(raw, scope) })
-    }
-
-    #[inline]
-    pub fn commit(&mut self) -> Result<()> {
-        let commit = self.functions.as_ref().commit;
-        // SAFETY: open, and in a scope.
-        self.call(false, "commit", |raw| unsafe { commit(raw) })
-    }
-
-    pub fn undo(&mut self) -> Result<()> {
-        let undo = self.functions.as_ref().undo;
-        // SAFETY: open, and in a scope that embermark has not ended.
-        self.call(false, "undo a transaction", |raw| unsafe { undo(raw) })
-    }
-}
-
 impl<F> Handle<F> {
     pub fn open(
         api: &'static Api,
@@ -61,12 +38,9 @@ impl<F> Handle<F> {
         options: &OpenOptions,
     ) -> Result<Self> {
         const DOING: &str = "open the database";
-        let c_text =
-            |text: &[u8]| CString::new(text).map_err(|error| EngineError::failed(id, DOING, error));
-        let dir = c_text(options.dir.as_os_str().as_bytes())?;
-        let configured = options.configured();
-        let configured = configured
-            .map(|(name, value)| Ok((c_text(name.as_bytes())?, c_text(value.as_bytes())?)));
+        let dir = c_string(id, DOING, &options.dir)?;
+        let text = |text: &str| c_string(id, DOING, text);
+        let configured = options.configured().map(|(name, value)| Ok((text(name)?, text(value)?)));
         let configured = configured.collect::<Result<Vec<_>>>()?;
         let pair = |(name, value): &(CString, CString)| abi::Pair {
             name: name.as_ptr(),
@@ -86,25 +60,29 @@ impl<F> Handle<F> {
         let mut raw = ptr::null_mut();
         // SAFETY: everything that the options point to lives through the call.
         let status = unsafe { (api.open)(&options, &mut raw) };
-        match check_client(raw, status) {
-            Ok(raw) => Ok(Self { api, functions, id, raw, refused: false }),
-            Err(status) => Err(failure(api, id, ptr::null_mut(), status, DOING)),
-        }
+        let raw = opened(api, id, ptr::null_mut(), (status, raw), DOING)?;
+        Ok(Self { api, functions, id, raw, refused: false })
     }
 
     /// Opens another client, for another thread.
     pub fn open_client(&mut self) -> Result<Self> {
-        const DOING: &str = "open another client";
-        let Some(open) = self.api.raw.open_client else {
-            return Err(EngineError::unsupported(self.id, "more than one client at a time"));
-        };
+        let open = self.optional(self.api.raw.open_client, "more than one client at a time")?;
         let mut raw = ptr::null_mut();
         // SAFETY: open, and this thread's.
         let status = unsafe { open(self.raw, &mut raw) };
-        match check_client(raw, status) {
-            Ok(raw) => Ok(Self { raw, refused: false, ..*self }),
-            Err(status) => Err(failure(self.api, self.id, self.raw, status, DOING)),
-        }
+        let raw = opened(self.api, self.id, self.raw, (status, raw), "open another client")?;
+        Ok(Self { raw, refused: false, ..*self })
+    }
+
+    /// Returns whether the library has set a flag of its engine.
+    #[inline]
+    pub fn has(&self, flag: u32) -> bool {
+        self.api.raw.flags & flag != 0
+    }
+
+    /// Returns a function, or that the library does not support `what` without it.
+    fn optional<T>(&self, function: Option<T>, what: &str) -> Result<T> {
+        function.ok_or_else(|| EngineError::unsupported(self.id, what))
     }
 
     /// Returns the error of a failed call.
@@ -131,16 +109,35 @@ impl<F> Handle<F> {
         done.map_err(|status| self.failed(status, doing))
     }
 
+    /// Begins a transaction, or another scope of a key-value engine.
+    #[inline]
+    pub fn begin(&mut self, scope: u32) -> Result<()> {
+        let begin = self.api.begin;
+        // SAFETY: open, and in no scope.
+        self.call(true, "begin a transaction", |raw| unsafe { begin(raw, scope) })
+    }
+
+    #[inline]
+    pub fn commit(&mut self) -> Result<()> {
+        let commit = self.api.commit;
+        // SAFETY: open, and in a scope.
+        self.call(false, "commit", |raw| unsafe { commit(raw) })
+    }
+
+    pub fn undo(&mut self) -> Result<()> {
+        let undo = self.api.undo;
+        // SAFETY: open, and in a scope that embermark has not ended.
+        self.call(false, "undo a transaction", |raw| unsafe { undo(raw) })
+    }
+
     pub fn settings(&mut self) -> Result<Vec<(String, String)>> {
         let mut settings: Vec<(String, String)> = Vec::new();
-        if let Some(settings_of) = self.api.raw.settings_of {
-            let context = (&raw mut settings).cast();
-            // SAFETY: open; the list lives through the call, and the callback gets the context that
-            // it was made for.
-            self.call(false, "report its settings", |raw| unsafe {
-                settings_of(raw, take_setting, context)
-            })?;
-        }
+        let Some(settings_of) = self.api.raw.settings_of else { return Ok(settings) };
+        let context = (&raw mut settings).cast();
+        // SAFETY: open; the list lives through the call, and the callback gets the context that it
+        // was made for.
+        let call = |raw| unsafe { settings_of(raw, take_setting, context) };
+        self.call(false, "report its settings", call)?;
         Ok(settings)
     }
 
@@ -152,10 +149,8 @@ impl<F> Handle<F> {
     }
 
     pub fn log_bytes(&mut self) -> Result<u64> {
-        let lacks = || {
-            EngineError::unsupported(self.id, "the size of a log: its library does not report it")
-        };
-        let log_bytes = self.api.raw.log_bytes.ok_or_else(lacks)?;
+        let lacks = "the size of a log: its library does not report it";
+        let log_bytes = self.optional(self.api.raw.log_bytes, lacks)?;
         let mut bytes = 0;
         let into = &raw mut bytes;
         // SAFETY: open; the place for the number lives through the call.
@@ -165,24 +160,22 @@ impl<F> Handle<F> {
 
     /// Makes the next close leave the database as a crash would.
     pub fn crash_on_close(&mut self) -> Result<()> {
-        let lacks =
-            || EngineError::unsupported(self.id, "recovery: its library has no function for it");
-        let crash = self.api.raw.crash_on_close.ok_or_else(lacks)?;
+        let lacks = "recovery: its library has no function for it";
+        let crash = self.optional(self.api.raw.crash_on_close, lacks)?;
         // SAFETY: open.
         self.call(false, "leave a log to recover", |raw| unsafe { crash(raw) })
     }
 
     pub fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
-        let lacks = || EngineError::unsupported(self.id, "keeping every change in a log");
-        let suspend = self.api.raw.suspend_checkpoints.ok_or_else(lacks)?;
+        let lacks = "keeping every change in a log";
+        let suspend = self.optional(self.api.raw.suspend_checkpoints, lacks)?;
         // SAFETY: open.
         self.call(false, "suspend its checkpoints", |raw| unsafe { suspend(raw, bytes) })
     }
 
     pub fn check(&mut self, name: &'static str) -> Result<Checked> {
-        let lacks =
-            || EngineError::unsupported(self.id, "a check: its library has no function for it");
-        let check = self.api.raw.check.ok_or_else(lacks)?;
+        let lacks = "a check: its library has no function for it";
+        let check = self.optional(self.api.raw.check, lacks)?;
         let mut checked = Checked::new(name);
         let context = (&raw mut checked).cast();
         // SAFETY: open, and in no scope; the result lives through the call, and the callback gets
@@ -192,14 +185,11 @@ impl<F> Handle<F> {
     }
 
     pub fn close(self) -> Result<()> {
-        let closed = ManuallyDrop::new(self);
+        let Self { api, id, raw, .. } = *ManuallyDrop::new(self);
         // SAFETY: open, and not used again.
-        let status = unsafe { (closed.api.close)(closed.raw) };
-        match status {
+        match unsafe { (api.close)(raw) } {
             abi::OK => Ok(()),
-            status => {
-                Err(failure(closed.api, closed.id, ptr::null_mut(), status, "close the database"))
-            }
+            status => Err(failure(api, id, ptr::null_mut(), status, "close the database")),
         }
     }
 }
@@ -212,15 +202,21 @@ impl<F> Drop for Handle<F> {
     }
 }
 
-/// Internal status: the library returned EMBERMARK_OK and no client.
-const NO_CLIENT: i32 = i32::MIN;
-
-/// Returns the client that a library has opened. Fails with the library's status, or [`NO_CLIENT`].
-fn check_client(raw: *mut abi::Client, status: i32) -> std::result::Result<*mut abi::Client, i32> {
+/// Returns the client that a library has opened. `by` is the client whose message explains a
+/// failed status, if there is one.
+fn opened(
+    api: &Api,
+    id: &'static str,
+    by: *mut abi::Client,
+    (status, raw): (i32, *mut abi::Client),
+    doing: &str,
+) -> Result<*mut abi::Client> {
     match status {
-        abi::OK if raw.is_null() => Err(NO_CLIENT),
+        abi::OK if raw.is_null() => {
+            Err(EngineError::failed(id, doing, "it returned EMBERMARK_OK, and no client"))
+        }
         abi::OK => Ok(raw),
-        status => Err(status),
+        status => Err(failure(api, id, by, status, doing)),
     }
 }
 
@@ -246,7 +242,6 @@ fn failure(
         abi::NOT_FOUND => {
             "it returned EMBERMARK_NOT_FOUND for a call that does not look for a key".to_owned()
         }
-        NO_CLIENT => "it returned EMBERMARK_OK, and no client".to_owned(),
         other => format!("it returned {other}, which is not a status of the interface"),
     };
     EngineError::failed(id, doing, message)

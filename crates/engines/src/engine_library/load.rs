@@ -37,8 +37,7 @@ pub(super) fn load(path: &Path) -> Result<(Api, EngineDescription), String> {
     })?;
     // SAFETY: as the header requires: the function is called with a version, and returns null or an
     // engine that lives as long as the library, which stays loaded.
-    let engine = unsafe { read(entry(abi::ABI)) }?;
-    Ok(engine)
+    unsafe { read(entry(abi::ABI)) }
 }
 
 /// Returns an error of the loader, whose cause has the details.

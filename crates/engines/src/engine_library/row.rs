@@ -1,5 +1,7 @@
 //! A row of a library's result.
 
+use std::fmt::Display;
+
 use embermark_abi as abi;
 
 use crate::sql::{Param, ResultRow};
@@ -21,9 +23,13 @@ impl Row<'_> {
     }
 
     #[cold]
-    fn wrong_kind<T>(&self, column: usize, wanted: &str) -> Result<T> {
-        let why = format!("its value is not {wanted}: cast it in the statement");
+    fn unreadable<T>(&self, column: usize, why: impl Display) -> Result<T> {
         Err(EngineError::failed(self.id, format!("read column {column} of a row"), why))
+    }
+
+    #[cold]
+    fn wrong_kind<T>(&self, column: usize, wanted: &str) -> Result<T> {
+        self.unreadable(column, format!("its value is not {wanted}: cast it in the statement"))
     }
 
     /// Returns the bytes of `value`, if it is a text or a byte string.
@@ -33,11 +39,7 @@ impl Row<'_> {
         let bytes = unsafe { value.bytes() };
         if bytes.at.is_null() && bytes.size > 0 {
             let why = format!("its value has {} bytes at NULL", bytes.size);
-            return Err(EngineError::failed(
-                self.id,
-                format!("read column {column} of a row"),
-                why,
-            ));
+            return self.unreadable(column, why);
         }
         // SAFETY: as the header promises: they exist until the next row is fetched, and the row is
         // not used after that.
@@ -102,11 +104,7 @@ impl ResultRow for Row<'_> {
             abi::DOUBLE => self.float(column)?.map(Param::Float),
             abi::TEXT => self.text(column)?.map(Param::Text),
             abi::BLOB => self.bytes(column)?.map(Param::Bytes),
-            other => {
-                let why = format!("unknown kind of value {other}");
-                let doing = format!("read column {column} of a row");
-                return Err(EngineError::failed(self.id, doing, why));
-            }
+            other => return self.unreadable(column, format!("unknown kind of value {other}")),
         };
         Ok(value.unwrap_or(Param::Null))
     }

@@ -3,12 +3,13 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
+use embermark_abi as abi;
 use smallvec::SmallVec;
 
 use super::api::KeyValue;
 use super::handle::Handle;
 use crate::kv::{BlindWrites, Change, Operations, Range, Table, Visit, VisitPut};
-use crate::prefixed::{MAX_TABLES, NAMES, prefixed_key, prefixed_range};
+use crate::prefixed::{NAMES, prefixed_key, prefixed_range};
 use crate::{EngineError, Result, Scope};
 
 /// Tables for a library without tables. Each table has a prefix byte of the keys. Their names are
@@ -31,21 +32,14 @@ impl PrefixedTables {
         names.sort_unstable();
         Ok(Self { names: names.into_iter().map(|(_, name)| name).collect(), keys })
     }
-
-    pub fn next(&self, engine: &'static str) -> Result<Table> {
-        match self.names.len() {
-            number @ ..=MAX_TABLES => Ok(Table(number)),
-            _ => Err(EngineError::unsupported(engine, "more than 254 tables, a byte for each")),
-        }
-    }
 }
 
 pub(super) struct Scoped<'a> {
     pub handle: &'a mut Handle<KeyValue>,
     pub prefixed: Option<&'a mut PrefixedTables>,
+    /// What a [`BlindBatch`] records.
+    pub puts: &'a mut Puts,
     pub scope: Scope,
-    /// Whether a deletion does not report if the key existed.
-    pub blind_delete: bool,
 }
 
 /// Returns the library's table, and a key in it.
@@ -127,7 +121,7 @@ impl Operations for Scoped<'_> {
 
     fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
         self.require_writable()?;
-        if self.blind_delete && self.get(table, key)?.is_none() {
+        if self.handle.has(abi::BLIND_DELETE) && self.get(table, key)?.is_none() {
             return Ok(false);
         }
         self.delete_key(table, key)
@@ -142,40 +136,36 @@ impl Operations for Scoped<'_> {
 /// A batch whose reads do not see its changes. It records its puts until an overlay takes them.
 pub(super) struct BlindBatch<'a> {
     pub scoped: Scoped<'a>,
-    pub puts: &'a mut Puts,
     /// Whether an overlay has taken the puts.
     pub taken: Cell<bool>,
 }
 
-/// Puts in order. Each is stored as the table, the lengths of key and value, the key, and the
-/// value.
+/// Puts in order: the bytes of all keys and values, and for each put its table and where its key
+/// and its value end.
 #[derive(Default)]
-pub(super) struct Puts(Vec<u8>);
+pub(super) struct Puts {
+    bytes: Vec<u8>,
+    ends: Vec<(Table, usize, usize)>,
+}
 
 impl Puts {
     pub fn clear(&mut self) {
-        self.0.clear();
+        self.bytes.clear();
+        self.ends.clear();
     }
 
     fn add(&mut self, table: Table, key: &[u8], value: &[u8]) {
-        for number in [table.0, key.len(), value.len()] {
-            self.0.extend_from_slice(&number.to_ne_bytes());
-        }
-        self.0.extend_from_slice(key);
-        self.0.extend_from_slice(value);
+        self.bytes.extend_from_slice(key);
+        let key = self.bytes.len();
+        self.bytes.extend_from_slice(value);
+        self.ends.push((table, key, self.bytes.len()));
     }
 
     fn for_each(&self, see: &mut VisitPut<'_>) {
-        let mut rest = &*self.0;
-        let number = |bytes: &[u8]| usize::from_ne_bytes(bytes.try_into().unwrap_or_default());
-        while let Some((head, behind)) = rest.split_at_checked(3 * size_of::<usize>()) {
-            let mut numbers = head.chunks_exact(size_of::<usize>()).map(number);
-            let mut next = || numbers.next().unwrap_or_default();
-            let (table, key, value) = (next(), next(), next());
-            let (key, behind) = behind.split_at(key);
-            let (value, behind) = behind.split_at(value);
-            see(Table(table), key, value);
-            rest = behind;
+        let mut from = 0;
+        for &(table, key, value) in &self.ends {
+            see(table, &self.bytes[from..key], &self.bytes[key..value]);
+            from = value;
         }
     }
 }
@@ -193,13 +183,13 @@ impl BlindWrites for BlindBatch<'_> {
         let Some(value) = value else { return self.scoped.remove(table, key) };
         self.scoped.put(table, key, value)?;
         if !self.taken.get() {
-            self.puts.add(table, key, value);
+            self.scoped.puts.add(table, key, value);
         }
         Ok(())
     }
 
     fn puts(&self, see: &mut VisitPut<'_>) -> Result<()> {
-        self.puts.for_each(see);
+        self.scoped.puts.for_each(see);
         self.taken.set(true);
         Ok(())
     }

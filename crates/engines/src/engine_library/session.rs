@@ -2,32 +2,21 @@
 
 use embermark_abi as abi;
 
-use super::api::{Api, Sql};
+use super::api::Sql;
 use super::description::EngineDescription;
 use super::handle::{Handle, Prepared};
 use super::row::Row;
 use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::value_errors::check_width;
 use crate::sql_driver::{Connected, Driver, Stopped};
-use crate::{Checked, ClientOpener, Join, OpenOptions, Result, Store};
+use crate::{Checked, ClientOpener, Join, Result, Store};
 
 pub(super) struct Session {
     pub handle: Handle<Sql>,
-    about: &'static EngineDescription,
+    pub about: &'static EngineDescription,
 }
 
 impl Session {
-    /// Opens the first client of a database.
-    pub fn open(
-        api: &'static Api,
-        functions: &'static Sql,
-        id: &'static str,
-        about: &'static EngineDescription,
-        options: &OpenOptions,
-    ) -> Result<Self> {
-        Ok(Self { handle: Handle::open(api, functions, id, options)?, about })
-    }
-
     pub fn store(self) -> Store {
         Store::Sql(Connected::new(self))
     }

@@ -5,14 +5,14 @@ use std::ops::ControlFlow;
 
 use embermark_abi as abi;
 
-use super::api::{Api, KeyValue};
+use super::api::KeyValue;
 use super::description::EngineDescription;
 use super::handle::Handle;
 use super::scope::{BlindBatch, PrefixedTables, Puts, Scoped};
 use crate::clients::retry_if;
 use crate::kv::{Change, KvStore, Operations, Overlay, Pairs, Range, Table, TableDef, Visit, Work};
-use crate::prefixed::{NAMES, prefixed_key};
-use crate::{Checked, ClientOpener, Join, Lifecycle, OpenOptions, Result, Scope};
+use crate::prefixed::{MAX_TABLES, NAMES, prefixed_key};
+use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, Result, Scope};
 
 /// Number of keys deleted per transaction when a table is cleared.
 const CLEAR_BATCH: usize = 10_000;
@@ -24,52 +24,21 @@ pub(super) struct Client {
     puts: Puts,
     /// The value returned last.
     value: Vec<u8>,
-    facts: Facts,
-}
-
-#[derive(Clone, Copy)]
-struct Facts {
-    autocommit: bool,
-    reads_batch: bool,
-    blind_delete: bool,
-    check: &'static str,
-    exclusive: &'static str,
+    about: &'static EngineDescription,
 }
 
 impl Client {
-    /// Opens the first client of a database.
-    pub fn open(
-        api: &'static Api,
-        functions: &'static KeyValue,
-        id: &'static str,
-        about: &'static EngineDescription,
-        options: &OpenOptions,
-    ) -> Result<Self> {
-        let facts = Facts {
-            autocommit: api.autocommit,
-            reads_batch: api.reads_batch,
-            blind_delete: api.blind_delete,
-            check: about.check_name(),
-            exclusive: about.why_exclusive(),
+    pub fn new(mut handle: Handle<KeyValue>, about: &'static EngineDescription) -> Result<Self> {
+        let prefixed = match handle.functions.raw.table {
+            Some(_) => None,
+            None => Some(PrefixedTables::read(&mut handle)?),
         };
-        Self::new(Handle::open(api, functions, id, options)?, facts)
-    }
-
-    fn new(mut handle: Handle<KeyValue>, facts: Facts) -> Result<Self> {
-        let prefixed =
-            (!handle.has_tables()).then(|| PrefixedTables::read(&mut handle)).transpose()?;
-        Ok(Self { handle, prefixed, puts: Puts::default(), value: Vec::new(), facts })
+        Ok(Self { handle, prefixed, puts: Puts::default(), value: Vec::new(), about })
     }
 
     fn scoped(&mut self, scope: Scope) -> Scoped<'_> {
-        self.parts(scope).0
-    }
-
-    /// Returns the operations and the recorded puts.
-    fn parts(&mut self, scope: Scope) -> (Scoped<'_>, &mut Puts) {
-        let Self { handle, prefixed, puts, facts, .. } = self;
-        let (prefixed, blind_delete) = (prefixed.as_mut(), facts.blind_delete);
-        (Scoped { handle, prefixed, scope, blind_delete }, puts)
+        let Self { handle, prefixed, puts, .. } = self;
+        Scoped { handle, prefixed: prefixed.as_mut(), puts, scope }
     }
 
     /// Runs `work` in a snapshot or a batch, then commits. Rolls back after an error.
@@ -118,12 +87,12 @@ impl Lifecycle for Client {
     }
 
     fn join(&self) -> Join {
-        Join::Exclusive(self.facts.exclusive)
+        Join::Exclusive(self.about.why_exclusive())
     }
 
     fn open_client(&mut self) -> Result<ClientOpener> {
-        let (other, facts) = (self.handle.open_client()?, self.facts);
-        Ok(ClientOpener::kv(move || Self::new(other, facts)))
+        let (other, about) = (self.handle.open_client()?, self.about);
+        Ok(ClientOpener::kv(move || Self::new(other, about)))
     }
 
     fn crash_on_close(&mut self) -> Result<()> {
@@ -139,7 +108,7 @@ impl Lifecycle for Client {
     }
 
     fn check(&mut self) -> Result<Checked> {
-        self.handle.check(self.facts.check)
+        self.handle.check(self.about.check_name())
     }
 
     fn close(self: Box<Self>) -> Result<()> {
@@ -157,7 +126,10 @@ impl KvStore for Client {
         if let Some(known) = prefixed.names.iter().position(|known| known == name) {
             return Ok(Table(known));
         }
-        let table = prefixed.next(id)?;
+        let table = Table(prefixed.names.len());
+        if table.0 > MAX_TABLES {
+            return Err(EngineError::unsupported(id, "more than 254 tables, a byte for each"));
+        }
         self.in_own_transaction(Scope::Batch, |batch| {
             let key = &mut Vec::new();
             batch.handle.put(false, 0, prefixed_key(key, NAMES, name), &[table.0 as u8])
@@ -213,14 +185,18 @@ impl KvStore for Client {
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         match scope {
-            Scope::PerOperation if self.facts.autocommit => work(&mut self.scoped(scope)),
+            Scope::PerOperation if self.handle.has(abi::AUTOCOMMIT) => {
+                work(&mut self.scoped(scope))
+            }
             Scope::PerOperation => work(&mut Each(self)),
             Scope::Snapshot => self.operate(scope, |snapshot| work(snapshot)),
-            Scope::Batch if self.facts.reads_batch => self.operate(scope, |batch| work(batch)),
+            Scope::Batch if self.handle.has(abi::READS_BATCH) => {
+                self.operate(scope, |batch| work(batch))
+            }
             Scope::Batch => self.within(scope, |client| {
-                let (scoped, puts) = client.parts(scope);
-                puts.clear();
-                work(&mut Overlay::new(scope, BlindBatch { scoped, puts, taken: Cell::new(false) }))
+                client.puts.clear();
+                let batch = BlindBatch { scoped: client.scoped(scope), taken: Cell::new(false) };
+                work(&mut Overlay::new(scope, batch))
             }),
         }
     }

@@ -6,11 +6,17 @@
 //! a word, the version, then the functions in the order of their declaration. Later versions only
 //! append functions.
 
-use std::ffi::{c_char, c_int, c_short, c_uchar, c_uint, c_void};
+use std::ffi::{c_char, c_short, c_uchar, c_void};
 use std::mem;
 use std::ptr::NonNull;
 
 use crate::library::functions;
+
+/// A text that is terminated, or whose length is given too.
+type Text = *const c_char;
+
+/// Bytes whose length is given too.
+type Bytes = *const u8;
 
 functions! {
     /// Functions outside of interfaces.
@@ -18,7 +24,7 @@ functions! {
 
     fb_get_master_interface() -> Option<Master>;
     isc_get_client_version(room: *mut c_char);
-    gds__get_prefix(of: c_short, folder: *const c_char) -> c_int;
+    gds__get_prefix(of: c_short, folder: Text) -> i32;
 }
 
 /// Argument of `gds__get_prefix`: the folder of lock files.
@@ -85,61 +91,57 @@ interfaces! {
     Status {
         0 dispose();
         1 init();
-        2 state() -> c_uint;
+        2 state() -> u32;
         7 errors() -> *const isize;
     }
 
     /// `IUtil`.
     Util {
-        9 format_status(room: *mut c_char, bytes: c_uint, status: Status) -> c_uint;
+        9 format_status(room: *mut c_char, bytes: u32, status: Status) -> u32;
     }
 
     /// `IProvider`: opens databases. There is one, which is never freed.
     Provider {
         4 attach_database(
-            status: Status, file: *const c_char, bytes: c_uint, parameters: *const u8
+            status: Status, file: Text, bytes: u32, parameters: Bytes
         ) -> Option<Attachment>;
         5 create_database(
-            status: Status, file: *const c_char, bytes: c_uint, parameters: *const u8
+            status: Status, file: Text, bytes: u32, parameters: Bytes
         ) -> Option<Attachment>;
     }
 
     /// `IAttachment`: a connection.
     Attachment {
-        1 release() -> c_int;
-        2 get_info(
-            status: Status, count: c_uint, items: *const u8, bytes: c_uint, room: *mut u8
-        );
-        3 start_transaction(
-            status: Status, bytes: c_uint, parameters: *const u8
-        ) -> Option<Transaction>;
+        1 release() -> i32;
+        2 get_info(status: Status, count: u32, items: Bytes, bytes: u32, room: *mut u8);
+        3 start_transaction(status: Status, bytes: u32, parameters: Bytes) -> Option<Transaction>;
         7 create_blob(
-            status: Status, transaction: Transaction, id: *mut Quad, bytes: c_uint,
-            parameters: *const u8,
+            status: Status, transaction: Transaction, id: *mut BlobId, bytes: u32,
+            parameters: Bytes,
         ) -> Option<Blob>;
         8 open_blob(
-            status: Status, transaction: Transaction, id: *mut Quad, bytes: c_uint,
-            parameters: *const u8,
+            status: Status, transaction: Transaction, id: *mut BlobId, bytes: u32,
+            parameters: Bytes,
         ) -> Option<Blob>;
         12 prepare(
-            status: Status, transaction: Transaction, bytes: c_uint, sql: *const c_char,
-            dialect: c_uint, flags: c_uint,
+            status: Status, transaction: Transaction, bytes: u32, sql: Text,
+            dialect: u32, flags: u32,
         ) -> Option<Statement>;
         26 detach(status: Status);
     }
 
     /// `ITransaction`.
     Transaction {
-        1 release() -> c_int;
+        1 release() -> i32;
         12 commit(status: Status);
         13 rollback(status: Status);
     }
 
     /// `IStatement`.
     Statement {
-        1 release() -> c_int;
-        3 kind(status: Status) -> c_uint;
-        4 plan(status: Status, detailed: c_uchar) -> *const c_char;
+        1 release() -> i32;
+        3 kind(status: Status) -> u32;
+        4 plan(status: Status, detailed: c_uchar) -> Text;
         5 affected_records(status: Status) -> u64;
         6 input_metadata(status: Status) -> Option<Metadata>;
         7 output_metadata(status: Status) -> Option<Metadata>;
@@ -149,63 +151,61 @@ interfaces! {
         ) -> Option<Transaction>;
         9 open_cursor(
             status: Status, transaction: Transaction, input: Option<Metadata>, values: *mut c_void,
-            output: Option<Metadata>, flags: c_uint,
+            output: Option<Metadata>, flags: u32,
         ) -> Option<ResultSet>;
         15 create_batch(
-            status: Status, input: Metadata, bytes: c_uint, parameters: *const u8
+            status: Status, input: Metadata, bytes: u32, parameters: Bytes
         ) -> Option<Batch>;
         16 free(status: Status);
     }
 
     /// `IResultSet`.
     ResultSet {
-        1 release() -> c_int;
-        2 fetch_next(status: Status, row: *mut c_void) -> c_int;
+        1 release() -> i32;
+        2 fetch_next(status: Status, row: *mut c_void) -> i32;
         13 close(status: Status);
     }
 
     /// `IMessageMetadata`: offsets and types of the values in a message.
     Metadata {
-        1 release() -> c_int;
-        2 count(status: Status) -> c_uint;
-        6 alias(status: Status, place: c_uint) -> *const c_char;
-        7 sql_type(status: Status, place: c_uint) -> c_uint;
-        9 sub_type(status: Status, place: c_uint) -> c_int;
-        10 length(status: Status, place: c_uint) -> c_uint;
-        11 scale(status: Status, place: c_uint) -> c_int;
-        12 character_set(status: Status, place: c_uint) -> c_uint;
-        13 offset(status: Status, place: c_uint) -> c_uint;
-        14 null_offset(status: Status, place: c_uint) -> c_uint;
+        1 release() -> i32;
+        2 count(status: Status) -> u32;
+        6 alias(status: Status, place: u32) -> Text;
+        7 sql_type(status: Status, place: u32) -> u32;
+        9 sub_type(status: Status, place: u32) -> i32;
+        10 length(status: Status, place: u32) -> u32;
+        11 scale(status: Status, place: u32) -> i32;
+        12 character_set(status: Status, place: u32) -> u32;
+        13 offset(status: Status, place: u32) -> u32;
+        14 null_offset(status: Status, place: u32) -> u32;
         15 builder(status: Status) -> Option<Builder>;
-        16 message_length(status: Status) -> c_uint;
-        18 aligned_length(status: Status) -> c_uint;
+        16 message_length(status: Status) -> u32;
+        18 aligned_length(status: Status) -> u32;
     }
 
     /// `IMetadataBuilder`.
     Builder {
-        1 release() -> c_int;
-        2 set_type(status: Status, place: c_uint, of: c_uint);
-        3 set_sub_type(status: Status, place: c_uint, of: c_int);
-        4 set_length(status: Status, place: c_uint, bytes: c_uint);
-        5 set_character_set(status: Status, place: c_uint, of: c_uint);
-        6 set_scale(status: Status, place: c_uint, of: c_int);
+        1 release() -> i32;
+        2 set_type(status: Status, place: u32, of: u32);
+        3 set_sub_type(status: Status, place: u32, of: i32);
+        4 set_length(status: Status, place: u32, bytes: u32);
+        5 set_character_set(status: Status, place: u32, of: u32);
+        6 set_scale(status: Status, place: u32, of: i32);
         11 metadata(status: Status) -> Option<Metadata>;
     }
 
     /// `IBlob`.
     Blob {
-        1 release() -> c_int;
-        3 get_segment(
-            status: Status, bytes: c_uint, room: *mut c_void, length: *mut c_uint
-        ) -> c_int;
-        4 put_segment(status: Status, bytes: c_uint, from: *const c_void);
+        1 release() -> i32;
+        3 get_segment(status: Status, bytes: u32, room: *mut c_void, length: *mut u32) -> i32;
+        4 put_segment(status: Status, bytes: u32, from: *const c_void);
         9 close(status: Status);
     }
 
     /// `IBatch`: many messages for one statement.
     Batch {
-        1 release() -> c_int;
-        2 add(status: Status, count: c_uint, messages: *const c_void);
+        1 release() -> i32;
+        2 add(status: Status, count: u32, messages: *const c_void);
         7 execute(status: Status, transaction: Transaction) -> Option<BatchCompletionState>;
         13 close(status: Status);
     }
@@ -213,33 +213,16 @@ interfaces! {
     /// `IBatchCompletionState`.
     BatchCompletionState {
         0 dispose();
-        3 find_error(status: Status, from: c_uint) -> c_uint;
-        4 status_of(status: Status, to: Status, place: c_uint);
+        3 find_error(status: Status, from: u32) -> u32;
+        4 status_of(status: Status, to: Status, place: u32);
     }
 }
 
-/// `ISC_QUAD`: the id of a blob.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-pub(super) struct Quad {
-    pub high: c_int,
-    pub low: c_uint,
-}
-
-impl Quad {
-    /// Reads an id at an offset of a message.
-    pub fn read(message: &[u8], at: usize) -> Self {
-        let part = |at: usize| {
-            let mut bytes = [0; 4];
-            bytes.copy_from_slice(&message[at..at + 4]);
-            bytes
-        };
-        Self { high: c_int::from_ne_bytes(part(at)), low: c_uint::from_ne_bytes(part(at + 4)) }
-    }
-}
+/// `ISC_QUAD`, two words of 32 bits: the id of a blob, which only the engine reads.
+pub(super) type BlobId = u64;
 
 /// Flag of a status with an error.
-pub(super) const STATE_ERRORS: c_uint = 2;
+pub(super) const STATE_ERRORS: u32 = 2;
 
 /// Kinds of arguments in a status, and its end.
 pub(super) mod argument {
@@ -252,26 +235,22 @@ pub(super) mod argument {
 
 /// Results of fetching a row and of reading a segment.
 pub(super) mod answer {
-    use std::ffi::c_int;
-
-    pub(in super::super) const OK: c_int = 0;
+    pub(in super::super) const OK: i32 = 0;
     /// The segment was longer than the buffer.
-    pub(in super::super) const SEGMENT: c_int = 2;
+    pub(in super::super) const SEGMENT: i32 = 2;
 }
 
 /// No further message of a batch failed.
-pub(super) const NO_MORE_ERRORS: c_uint = c_uint::MAX;
+pub(super) const NO_MORE_ERRORS: u32 = u32::MAX;
 
 /// Firebird's SQL since version 1.
-pub(super) const SQL_DIALECT: c_uint = 3;
+pub(super) const SQL_DIALECT: u32 = 3;
 
 /// `isc_info_sql_stmt_…`: kinds of statements.
 pub(super) mod kind {
-    use std::ffi::c_uint;
-
-    pub(in super::super) const SELECT: c_uint = 1;
-    pub(in super::super) const DEFINE: c_uint = 5;
-    pub(in super::super) const SELECT_FOR_UPDATE: c_uint = 12;
+    pub(in super::super) const SELECT: u32 = 1;
+    pub(in super::super) const DEFINE: u32 = 5;
+    pub(in super::super) const SELECT_FOR_UPDATE: u32 = 12;
 }
 
 /// `isc_dpb_…`: parameters for opening a database.
@@ -291,27 +270,11 @@ pub(super) mod open {
     pub(in super::super) const CONFIG: u8 = 87;
 
     /// Flags of `VERIFY`: pages, records, and no repair.
-    pub(in super::super) const VERIFY_PAGES: u8 = 1;
-    pub(in super::super) const VERIFY_RECORDS: u8 = 2;
-    pub(in super::super) const VERIFY_ONLY: u8 = 16;
+    pub(in super::super) const VERIFY_ALL: u8 = 1 | 2 | 16;
 }
 
-/// `isc_info_…`: items to ask a database for.
-pub(super) mod info {
-    pub(in super::super) const END: u8 = 1;
-    pub(in super::super) const TRUNCATED: u8 = 2;
-    pub(in super::super) const PAGE_SIZE: u8 = 14;
-    pub(in super::super) const PAGE_BUFFERS: u8 = 15;
-    pub(in super::super) const SWEEP_INTERVAL: u8 = 31;
-    pub(in super::super) const FORCED_WRITES: u8 = 52;
-    pub(in super::super) const PAGE_ERRORS: u8 = 54;
-    pub(in super::super) const RECORD_ERRORS: u8 = 55;
-    pub(in super::super) const BLOB_PAGE_ERRORS: u8 = 56;
-    pub(in super::super) const DATA_PAGE_ERRORS: u8 = 57;
-    pub(in super::super) const INDEX_PAGE_ERRORS: u8 = 58;
-    pub(in super::super) const POINTER_PAGE_ERRORS: u8 = 59;
-    pub(in super::super) const TRANSACTION_PAGE_ERRORS: u8 = 60;
-}
+/// `isc_info_end` and `isc_info_truncated`: ends of the answer to items that are asked for.
+pub(super) const INFO_ENDS: [u8; 2] = [1, 2];
 
 /// `isc_tpb_…`: parameters for beginning a transaction.
 pub(super) mod begin {
@@ -328,23 +291,21 @@ pub(super) mod begin {
 
 /// `SQL_…`: types of values in messages.
 pub(super) mod types {
-    use std::ffi::c_uint;
-
-    pub(in super::super) const VARYING: c_uint = 448;
-    pub(in super::super) const TEXT: c_uint = 452;
-    pub(in super::super) const DOUBLE: c_uint = 480;
-    pub(in super::super) const FLOAT: c_uint = 482;
-    pub(in super::super) const LONG: c_uint = 496;
-    pub(in super::super) const SHORT: c_uint = 500;
-    pub(in super::super) const TIMESTAMP: c_uint = 510;
-    pub(in super::super) const BLOB: c_uint = 520;
-    pub(in super::super) const TIME: c_uint = 560;
-    pub(in super::super) const DATE: c_uint = 570;
-    pub(in super::super) const INT64: c_uint = 580;
-    pub(in super::super) const INT128: c_uint = 32752;
-    pub(in super::super) const TIMESTAMP_TZ: c_uint = 32754;
-    pub(in super::super) const TIME_TZ: c_uint = 32756;
-    pub(in super::super) const DECFLOAT16: c_uint = 32760;
-    pub(in super::super) const DECFLOAT34: c_uint = 32762;
-    pub(in super::super) const BOOLEAN: c_uint = 32764;
+    pub(in super::super) const VARYING: u32 = 448;
+    pub(in super::super) const TEXT: u32 = 452;
+    pub(in super::super) const DOUBLE: u32 = 480;
+    pub(in super::super) const FLOAT: u32 = 482;
+    pub(in super::super) const LONG: u32 = 496;
+    pub(in super::super) const SHORT: u32 = 500;
+    pub(in super::super) const TIMESTAMP: u32 = 510;
+    pub(in super::super) const BLOB: u32 = 520;
+    pub(in super::super) const TIME: u32 = 560;
+    pub(in super::super) const DATE: u32 = 570;
+    pub(in super::super) const INT64: u32 = 580;
+    pub(in super::super) const INT128: u32 = 32752;
+    pub(in super::super) const TIMESTAMP_TZ: u32 = 32754;
+    pub(in super::super) const TIME_TZ: u32 = 32756;
+    pub(in super::super) const DECFLOAT16: u32 = 32760;
+    pub(in super::super) const DECFLOAT34: u32 = 32762;
+    pub(in super::super) const BOOLEAN: u32 = 32764;
 }

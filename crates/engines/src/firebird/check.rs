@@ -1,20 +1,20 @@
 //! Firebird's own check.
 
-use super::api::{info, open};
 use super::config::{DatabaseConfig, OpenMode};
 use super::connection::Connection;
 use super::{NAME, failed};
 use crate::{Checked, EngineError, Result};
 
-/// Errors counted by the validation, by kind of page.
+/// Errors counted by the validation, by kind of page: the information items `isc_info_page_errors`
+/// to `isc_info_tpage_errors`.
 const COUNTED: [(u8, &str); 7] = [
-    (info::PAGE_ERRORS, "page errors"),
-    (info::RECORD_ERRORS, "record level errors"),
-    (info::BLOB_PAGE_ERRORS, "blob page errors"),
-    (info::DATA_PAGE_ERRORS, "data page errors"),
-    (info::INDEX_PAGE_ERRORS, "index page errors"),
-    (info::POINTER_PAGE_ERRORS, "pointer page errors"),
-    (info::TRANSACTION_PAGE_ERRORS, "transaction page errors"),
+    (54, "page errors"),
+    (55, "record level errors"),
+    (56, "blob page errors"),
+    (57, "data page errors"),
+    (58, "index page errors"),
+    (59, "pointer page errors"),
+    (60, "transaction page errors"),
 ];
 
 /// Validates the database, which must not be open, like `gfix -validate -full -no_update`: every
@@ -24,8 +24,7 @@ const COUNTED: [(u8, &str); 7] = [
 /// detect a changed byte of a value.
 pub(super) fn validate(config: &DatabaseConfig) -> Result<Checked> {
     let mut checked = Checked::new("validation (gfix -validate -full)");
-    let how = open::VERIFY_PAGES | open::VERIFY_RECORDS | open::VERIFY_ONLY;
-    let connection = match Connection::open(config, OpenMode::Existing, &[(open::VERIFY, how)]) {
+    let connection = match Connection::open(config, OpenMode::Validated) {
         Ok(connection) => connection,
         // Damage that it cannot get past.
         Err(error) => {

@@ -20,11 +20,12 @@ pub(super) const PAGE_SIZE: u64 = 8192;
 /// docs/durability.md).
 const SWEEP_INTERVAL: u64 = 0;
 
-/// Whether a database is created or exists.
+/// Whether a database is created, is used, or is only validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OpenMode {
     New,
     Existing,
+    Validated,
 }
 
 /// The library and the options that a database is opened with.
@@ -53,14 +54,9 @@ impl DatabaseConfig {
         self.options.dir.join(FILE)
     }
 
-    /// Returns how the database must be opened, by whether its file exists.
-    pub fn open_mode(&self) -> OpenMode {
-        if self.file().exists() { OpenMode::Existing } else { OpenMode::New }
-    }
-
     /// Returns whether every page is synced when it is written.
     fn forces_writes(&self) -> bool {
-        let of_tier = TIERS.for_tier(self.options.durability).set.forced_writes;
+        let of_tier = TIERS.for_tier(self.options.durability).set;
         self.options.switch("forced_writes").unwrap_or(of_tier)
     }
 
@@ -81,8 +77,8 @@ impl DatabaseConfig {
         sync(&self.options.dir)
     }
 
-    /// Returns the parameters for opening it, including further ones.
-    pub fn parameters(&self, mode: OpenMode, more: &[(u8, u8)]) -> Vec<u8> {
+    /// Returns the parameters for opening it.
+    pub fn parameters(&self, mode: OpenMode) -> Vec<u8> {
         let mut all = vec![open::VERSION];
         let mut add = |item: u8, value: &[u8]| {
             all.push(item);
@@ -103,13 +99,14 @@ impl DatabaseConfig {
         add(open::PAGE_BUFFERS, &buffers.to_le_bytes());
         let interval = number("sweep_interval").unwrap_or(SWEEP_INTERVAL);
         add(open::SWEEP_INTERVAL, &(interval as u32).to_le_bytes());
-        if mode == OpenMode::New {
-            add(open::PAGE_SIZE, &(page_size as u32).to_le_bytes());
-            add(open::SQL_DIALECT, &[3]);
-            add(open::DATABASE_CHARACTER_SET, super::dialect::CHARACTER_SET.as_bytes());
-        }
-        for (item, value) in more {
-            add(*item, &[*value]);
+        match mode {
+            OpenMode::New => {
+                add(open::PAGE_SIZE, &(page_size as u32).to_le_bytes());
+                add(open::SQL_DIALECT, &[3]);
+                add(open::DATABASE_CHARACTER_SET, super::dialect::CHARACTER_SET.as_bytes());
+            }
+            OpenMode::Existing => {}
+            OpenMode::Validated => add(open::VERIFY, &[open::VERIFY_ALL]),
         }
         all
     }

@@ -5,15 +5,16 @@ mod transactions;
 
 use std::cell::{Cell, RefCell};
 use std::ffi::CString;
+use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::rc::{Rc, Weak};
 use std::sync::PoisonError;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::api::{self, LOCK_PREFIX, info};
+use super::api::{self, INFO_ENDS, LOCK_PREFIX};
 use super::config::{DatabaseConfig, OpenMode};
-use super::failure::Failure;
+use super::failure::{Failure, STILL_OPEN};
 use super::library::FbLib;
 use super::statement::Handle;
 use super::{NAME, failed};
@@ -38,9 +39,8 @@ pub(super) struct Connection {
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Connection {
-    /// Connects to a database, with additional parameters. Creates a missing one if `mode`
-    /// is new.
-    pub fn open(config: &DatabaseConfig, mode: OpenMode, more: &[(u8, u8)]) -> Result<Rc<Self>> {
+    /// Connects to a database. Creates a missing one if `mode` is new.
+    pub fn open(config: &DatabaseConfig, mode: OpenMode) -> Result<Rc<Self>> {
         let library = config.library;
         let doing = || format!("open {}", config.file().display());
         let could_not = |why: &str| EngineError::failed(NAME, doing(), why);
@@ -54,23 +54,18 @@ impl Connection {
             changing: Cell::new(None),
             prepared: RefCell::default(),
         });
-        connection.attach(config, mode, more).map_err(|e| failed(doing(), &e))?;
+        connection.attach(config, mode).map_err(|e| failed(doing(), &e))?;
         Ok(connection)
     }
 
     /// Connects, unless it is connected. The file is locked as long as any process has it open. A
     /// process that was just started has everything open that this one had, until it executes
     /// another program, so this waits for it.
-    pub fn attach(
-        &self,
-        config: &DatabaseConfig,
-        mode: OpenMode,
-        more: &[(u8, u8)],
-    ) -> FbResult<()> {
+    pub fn attach(&self, config: &DatabaseConfig, mode: OpenMode) -> FbResult<()> {
         let began = Instant::now();
         loop {
-            match self.try_attach(config, mode, more) {
-                Err(failure) if failure.is_still_open() && began.elapsed() < PATIENCE => {
+            match self.try_attach(config, mode) {
+                Err(failure) if failure.is_of(&STILL_OPEN) && began.elapsed() < PATIENCE => {
                     thread::sleep(Duration::from_millis(1));
                 }
                 done => return done,
@@ -78,31 +73,22 @@ impl Connection {
         }
     }
 
-    fn try_attach(
-        &self,
-        config: &DatabaseConfig,
-        mode: OpenMode,
-        more: &[(u8, u8)],
-    ) -> FbResult<()> {
+    fn try_attach(&self, config: &DatabaseConfig, mode: OpenMode) -> FbResult<()> {
         let text = |path: &std::path::Path| {
             CString::new(path.as_os_str().as_bytes()).map_err(|e| Failure::new(&e.to_string()))
         };
         let (file, folder) = (text(&config.file())?, text(&config.options.dir)?);
-        let parameters = config.parameters(mode, more);
+        let parameters = config.parameters(mode);
         let (bytes, parameters) = (parameters.len() as _, parameters.as_ptr());
-        let provider = self.library.provider;
+        let (provider, status, name) = (self.library.provider, self.status, file.as_ptr());
         let held = self.library.opening.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the texts are terminated and the parameters have the given length; the lock
         // prevents that another database, with another folder, is opened at the same time.
         let attachment = unsafe {
             (self.library.api.gds__get_prefix)(LOCK_PREFIX, folder.as_ptr());
             match mode {
-                OpenMode::New => {
-                    provider.create_database(self.status, file.as_ptr(), bytes, parameters)
-                }
-                OpenMode::Existing => {
-                    provider.attach_database(self.status, file.as_ptr(), bytes, parameters)
-                }
+                OpenMode::New => provider.create_database(status, name, bytes, parameters),
+                _ => provider.attach_database(status, name, bytes, parameters),
             }
         };
         drop(held);
@@ -118,13 +104,25 @@ impl Connection {
             self.end(begun, api::Transaction::rollback)?;
         }
         let Some(attachment) = self.attachment.take() else { return ended };
-        // SAFETY: the attachment is alive, and nothing of it is used again. If it could not be
-        // detached, this must release it.
+        // SAFETY: the attachment is alive, and nothing of it is used again.
+        unsafe { self.close(attachment, api::Attachment::detach, api::Attachment::release) }
+    }
+
+    /// Ends an object by `close`. What could not be ended is still ours, and is released.
+    ///
+    /// # Safety
+    /// The object must be alive, and must not be used again.
+    #[inline]
+    pub unsafe fn close<T: Copy>(
+        &self,
+        object: T,
+        close: unsafe fn(T, api::Status),
+        release: unsafe fn(T) -> i32,
+    ) -> FbResult<()> {
+        // SAFETY: as the caller promises.
         unsafe {
-            attachment.detach(self.status);
-            self.check_status(()).inspect_err(|_| {
-                attachment.release();
-            })
+            close(object, self.status);
+            self.check_status(()).inspect_err(|_| _ = release(object))
         }
     }
 
@@ -175,7 +173,7 @@ fn numbers(mut room: &[u8]) -> Vec<(u8, i64)> {
     let mut found = Vec::new();
     while let [item, low, high, rest @ ..] = room {
         let length = usize::from(u16::from_le_bytes([*low, *high]));
-        if matches!(*item, info::END | info::TRUNCATED) || rest.len() < length {
+        if INFO_ENDS.contains(item) || rest.len() < length {
             break;
         }
         let (value, rest) = rest.split_at(length);
@@ -192,6 +190,54 @@ impl Drop for Connection {
         let _ = self.detach();
         // SAFETY: it is not used again.
         unsafe { self.status.dispose() };
+    }
+}
+
+/// A blob, a cursor or a batch of a connection, closed when dropped.
+pub(super) struct Open<'a, T: Copy> {
+    pub object: T,
+    connection: &'a Connection,
+    close: unsafe fn(T, api::Status),
+    release: unsafe fn(T) -> i32,
+}
+
+impl<'a, T: Copy> Open<'a, T> {
+    /// Takes over an object. It is inlined with what ends it, so that the functions are called
+    /// directly.
+    ///
+    /// # Safety
+    /// The object must be alive, and must not be used without this. The functions are those that
+    /// close it and release it.
+    #[inline]
+    pub unsafe fn new(
+        connection: &'a Connection,
+        object: T,
+        close: unsafe fn(T, api::Status),
+        release: unsafe fn(T) -> i32,
+    ) -> Self {
+        Self { object, connection, close, release }
+    }
+
+    /// Closes it. What could not be closed is released.
+    #[inline]
+    pub fn close(self) -> FbResult<()> {
+        let closed = self.end();
+        mem::forget(self);
+        closed
+    }
+
+    #[inline]
+    fn end(&self) -> FbResult<()> {
+        // SAFETY: as promised to `new`, and the object is not used again.
+        unsafe { self.connection.close(self.object, self.close, self.release) }
+    }
+}
+
+impl<T: Copy> Drop for Open<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        // The earlier error is the one to report.
+        let _ = self.end();
     }
 }
 

@@ -41,12 +41,9 @@ impl Dialect for FirebirdSql {
     }
 
     fn upsert(&self, table: &str, columns: &[&str], key: &[&str]) -> String {
-        let names = |names: &[&str]| {
-            names.iter().map(|name| self.column(name)).collect::<Vec<_>>().join(", ")
-        };
-        let places = vec!["?"; columns.len()].join(", ");
-        let (table, columns, key) = (self.table(table), names(columns), names(key));
-        format!("UPDATE OR INSERT INTO {table} ({columns}) VALUES ({places}) MATCHING ({key})")
+        let insert = self.insert_rows(table, columns, 1);
+        let key: Vec<String> = key.iter().map(|name| quoted(name)).collect();
+        format!("UPDATE OR {insert} MATCHING ({})", key.join(", "))
     }
 
     fn placeholder(&self, _: usize) -> String {
@@ -99,9 +96,10 @@ impl Dialect for FirebirdSql {
 
     /// A collation comes last.
     fn not_null(&self, of: &str) -> String {
-        let (of, collation) = of.split_once(" COLLATE ").unwrap_or((of, ""));
-        let collate = if collation.is_empty() { "" } else { " COLLATE " };
-        format!("{of} NOT NULL{collate}{collation}")
+        match of.split_once(" COLLATE ") {
+            Some((of, collation)) => format!("{of} NOT NULL COLLATE {collation}"),
+            None => format!("{of} NOT NULL"),
+        }
     }
 
     /// Its indexes are read in one direction: with an ascending index the row with the greatest key
@@ -134,15 +132,11 @@ impl Dialect for FirebirdSql {
         let names: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
         let (table, into, width) = (quoted(table), names.join(", "), names.len());
         if rows == 1 {
-            return format!(
-                "INSERT INTO {table} ({into}) VALUES ({})",
-                vec!["?"; width].join(", ")
-            );
+            let places = vec!["?"; width].join(", ");
+            return format!("INSERT INTO {table} ({into}) VALUES ({places})");
         }
-        let of = |n: usize| &names[n % width];
-        let places =
-            (0..rows * width).map(|n| format!("p{n} TYPE OF COLUMN {table}.{} = ?", of(n)));
-        let places: Vec<String> = places.collect();
+        let place = |n: usize| format!("p{n} TYPE OF COLUMN {table}.{} = ?", names[n % width]);
+        let places: Vec<String> = (0..rows * width).map(place).collect();
         let insert = |row: usize| {
             let values: Vec<String> =
                 (0..width).map(|n| format!(":p{}", row * width + n)).collect();

@@ -5,15 +5,16 @@ use std::ffi::c_char;
 use super::api::{self, Util, argument};
 
 /// Error codes `isc_deadlock`, `isc_lock_conflict`, `isc_update_conflict`, and `isc_lock_timeout`:
-/// another transaction has changed what this one wants to change, or holds a lock on it
+/// another transaction has changed what this one wants to change, or holds a lock on it. The call
+/// can be repeated
 /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-appx02-errorcodes>).
-const CONFLICTS: [isize; 4] = [335_544_336, 335_544_345, 335_544_451, 335_544_510];
+pub(super) const CONFLICTS: [isize; 4] = [335_544_336, 335_544_345, 335_544_451, 335_544_510];
 
 /// `isc_obj_in_use`: a prepared statement uses a table that is to be dropped.
-const IN_USE: isize = 335_544_453;
+pub(super) const IN_USE: [isize; 1] = [335_544_453];
 
 /// `isc_already_opened`: another process has the file open.
-const STILL_OPEN: isize = 335_545_107;
+pub(super) const STILL_OPEN: [isize; 1] = [335_545_107];
 
 /// Maximum number of bytes of a message.
 const MAX_MESSAGE: usize = 4096;
@@ -50,19 +51,9 @@ impl Failure {
         Self { codes, message: lines.join("; ") }
     }
 
-    /// Returns whether it was because of another transaction, so that the call can be repeated.
-    pub fn is_conflict(&self) -> bool {
-        self.codes.iter().any(|code| CONFLICTS.contains(code))
-    }
-
-    /// Returns whether another process has the database's file open.
-    pub fn is_still_open(&self) -> bool {
-        self.codes.contains(&STILL_OPEN)
-    }
-
-    /// Returns whether a prepared statement uses what was to be changed.
-    pub fn is_in_use(&self) -> bool {
-        self.codes.contains(&IN_USE)
+    /// Returns whether it has one of these codes.
+    pub fn is_of(&self, codes: &[isize]) -> bool {
+        self.codes.iter().any(|code| codes.contains(code))
     }
 }
 
@@ -73,18 +64,14 @@ impl Failure {
 /// up to an end mark.
 unsafe fn codes(mut at: *const isize) -> Vec<isize> {
     let mut codes = Vec::new();
-    loop {
-        // SAFETY: as the caller promises.
-        let (kind, value) = unsafe {
-            match *at {
-                argument::END => return codes,
-                kind => (kind, *at.add(1)),
+    // SAFETY: as the caller promises.
+    unsafe {
+        while *at != argument::END {
+            if *at == argument::CODE {
+                codes.push(*at.add(1));
             }
-        };
-        if kind == argument::CODE {
-            codes.push(value);
+            at = at.add(if *at == argument::COUNTED_TEXT { 3 } else { 2 });
         }
-        // SAFETY: as above.
-        at = unsafe { at.add(if kind == argument::COUNTED_TEXT { 3 } else { 2 }) };
     }
+    codes
 }

@@ -63,12 +63,11 @@ fn load() -> Result<(FbLib, PathBuf), String> {
     let icu = Search { variable: VARIABLE, file: "libicui18n.so", folders: &[] };
     let _ = path.parent().map(|folder| icu.open_from(Some(folder)));
     // SAFETY: the master interface is never freed.
-    let (master, provider, util) = unsafe {
+    let interfaces = unsafe {
         let master = (api.fb_get_master_interface)();
-        let of = |master: Master| Some((master.dispatcher()?, master.util()?));
-        let (provider, util) = master.and_then(of).ok_or("its library has no interfaces")?;
-        (master.ok_or("its library has no interfaces")?, provider, util)
+        master.and_then(|master| Some((master, master.dispatcher()?, master.util()?)))
     };
+    let (master, provider, util) = interfaces.ok_or("its library has no interfaces")?;
     Ok((FbLib { api, master, provider, util, version, opening: Mutex::new(()) }, path))
 }
 

@@ -2,10 +2,12 @@
 //! (<https://github.com/FirebirdSQL/firebird/blob/v5.0.4/doc/Using_OO_API.html>).
 
 use std::ffi::c_void;
+use std::ptr;
 use std::rc::Rc;
 
 use super::api::{self, NO_MORE_ERRORS, kind, types};
-use super::connection::{Connection, FbResult};
+use super::connection::{Connection, FbResult, Open};
+use super::dialect::FirebirdSql;
 use super::message::{Field, Message};
 use super::param::{parameter_shapes, put};
 use super::statement::Prepared;
@@ -22,13 +24,11 @@ const BYTES: usize = 256 * 1024;
 /// Inserts all rows into a table, in the open transaction. Returns their number.
 pub(super) fn insert(
     connection: &Rc<Connection>,
-    dialect: &dyn Dialect,
     table: &TableDef,
     rows: &mut dyn Rows,
 ) -> Result<u64> {
-    let names: Vec<String> = table.columns.iter().map(|(name, ..)| dialect.column(name)).collect();
-    let (into, places) = (dialect.table(table.name), vec!["?"; names.len()].join(", "));
-    let sql = format!("INSERT INTO {into} ({}) VALUES ({places})", names.join(", "));
+    let names: Vec<&str> = table.columns.iter().map(|(name, ..)| *name).collect();
+    let sql = FirebirdSql.insert_rows(table.name, &names, 1);
     let could_not = |e| failed(format!("run `{sql}`"), &e);
     let mut insert = Prepared::new(connection, &sql, 0).map_err(could_not)?;
     if insert.takes_blobs() {
@@ -39,12 +39,12 @@ pub(super) fn insert(
     while let Some(row) = rows.next() {
         batch.push(table, row)?;
         count += 1;
-        if batch.is_full() {
+        if batch.rows == batch.capacity {
             batch.send().map_err(could_not)?;
         }
     }
     batch.send().map_err(could_not)?;
-    batch.close().map_err(could_not)?;
+    batch.batch.close().map_err(could_not)?;
     Ok(count)
 }
 
@@ -59,11 +59,10 @@ fn one_by_one(insert: &mut Prepared, table: &TableDef, rows: &mut dyn Rows) -> R
     Ok(count)
 }
 
-/// Rows that are not stored yet.
+/// Rows that are not stored yet. The fields are dropped in order: the batch before its description.
 struct Batch<'a> {
     connection: &'a Connection,
-    /// `None` once it was closed.
-    batch: Option<api::Batch>,
+    batch: Open<'a, api::Batch>,
     message: Message,
     /// Rows in sequence, as words.
     memory: Vec<u64>,
@@ -81,14 +80,11 @@ impl<'a> Batch<'a> {
         let memory = vec![0; (capacity * message.stride).div_ceil(size_of::<u64>())];
         // SAFETY: the statement is alive, and the description lives as long as the batch.
         let batch = unsafe {
-            statement.create_batch(connection.status, message.metadata(), 0, std::ptr::null())
+            let batch = statement.create_batch(connection.status, message.metadata, 0, ptr::null());
+            let batch = connection.check_object(batch)?;
+            Open::new(connection, batch, api::Batch::close, api::Batch::release)
         };
-        let batch = Some(connection.check_object(batch)?);
         Ok(Self { connection, batch, message, memory, rows: 0, capacity })
-    }
-
-    fn is_full(&self) -> bool {
-        self.rows == self.capacity
     }
 
     /// Adds a row.
@@ -109,7 +105,10 @@ impl<'a> Batch<'a> {
     /// Stores the rows added so far.
     fn send(&mut self) -> FbResult<()> {
         let (rows, status) = (std::mem::take(&mut self.rows), self.connection.status);
-        let Some(batch) = self.batch.filter(|_| rows > 0) else { return Ok(()) };
+        if rows == 0 {
+            return Ok(());
+        }
+        let batch = self.batch.object;
         let transaction = self.connection.transaction(kind::DEFINE)?;
         // SAFETY: batch and transaction are alive, and that many rows are in memory.
         let state = unsafe {
@@ -129,28 +128,6 @@ impl<'a> Batch<'a> {
             state.dispose();
             wrong
         }
-    }
-
-    fn close(mut self) -> FbResult<()> {
-        self.end()
-    }
-
-    fn end(&mut self) -> FbResult<()> {
-        let Some(batch) = self.batch.take() else { return Ok(()) };
-        // SAFETY: it is not used again. If it could not be closed, this must release it.
-        unsafe {
-            batch.close(self.connection.status);
-            self.connection.check_status(()).inspect_err(|_| {
-                batch.release();
-            })
-        }
-    }
-}
-
-impl Drop for Batch<'_> {
-    fn drop(&mut self) {
-        // The earlier error is the one to report.
-        let _ = self.end();
     }
 }
 

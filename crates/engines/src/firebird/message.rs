@@ -1,6 +1,6 @@
 //! Messages: the parameters of an execution, or the values of a row, in one block of memory.
 
-use std::ffi::{CStr, c_uint, c_void};
+use std::ffi::{CStr, c_void};
 
 use super::api;
 use super::connection::{Connection, FbResult};
@@ -9,10 +9,10 @@ use super::connection::{Connection, FbResult};
 pub(super) struct Field {
     pub name: Box<str>,
     /// One of [`types`](api::types).
-    pub sql_type: c_uint,
+    pub sql_type: u32,
     pub sub_type: i32,
     /// Its character set, and in the second byte its collation.
-    pub character_set: c_uint,
+    pub character_set: u32,
     /// Most bytes of the value. For a text without its length.
     pub length: usize,
     /// Digits after the point, as a negative number.
@@ -30,22 +30,31 @@ impl Field {
     }
 }
 
+/// Returns some bytes of a message.
+#[inline]
+pub(super) fn bytes_at<const N: usize>(message: &[u8], at: usize) -> [u8; N] {
+    let mut bytes = [0; N];
+    bytes.copy_from_slice(&message[at..at + N]);
+    bytes
+}
+
 /// A requested type of a value in a message.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
-    pub sql_type: c_uint,
+    pub sql_type: u32,
     pub length: usize,
-    pub character_set: c_uint,
+    pub character_set: u32,
 }
 
 /// A description of messages, with memory for one.
 pub(super) struct Message {
-    metadata: api::Metadata,
+    /// Released when this is dropped.
+    pub metadata: api::Metadata,
     pub fields: Vec<Field>,
     /// As words, because numbers are read in place.
     memory: Vec<u64>,
     /// Bytes of it that are used.
-    length: usize,
+    pub length: usize,
     /// Bytes from one message to the next, if several are in sequence.
     pub stride: usize,
 }
@@ -61,12 +70,9 @@ impl Message {
             let count = metadata.count(status);
             for position in 0..count {
                 let alias = metadata.alias(status, position);
-                let name = match alias.is_null() {
-                    true => Box::default(),
-                    false => CStr::from_ptr(alias).to_string_lossy().into(),
-                };
+                let alias = if alias.is_null() { c"" } else { CStr::from_ptr(alias) };
                 message.fields.push(Field {
-                    name,
+                    name: alias.to_string_lossy().into(),
                     sql_type: metadata.sql_type(status, position) & !1,
                     sub_type: metadata.sub_type(status, position),
                     character_set: metadata.character_set(status, position),
@@ -95,7 +101,7 @@ impl Message {
                 builder.set_type(status, position, sql_type);
                 builder.set_sub_type(status, position, 0);
                 builder.set_scale(status, position, 0);
-                builder.set_length(status, position, length as c_uint);
+                builder.set_length(status, position, length as u32);
                 builder.set_character_set(status, position, character_set);
             }
         }
@@ -108,21 +114,18 @@ impl Message {
         Self::new(connection, metadata)
     }
 
-    /// Returns the description, which lives as long as this.
-    pub fn metadata(&self) -> api::Metadata {
-        self.metadata
+    /// Changes the types, where other ones are given. Its values are lost then.
+    pub fn reshape(&mut self, connection: &Connection, shapes: &[Option<Shape>]) -> FbResult<()> {
+        if shapes.iter().any(Option::is_some) {
+            *self = self.shaped(connection, shapes)?;
+        }
+        Ok(())
     }
 
     /// Returns its fields and its memory.
     #[inline]
     pub fn parts(&mut self) -> (&[Field], &mut [u8]) {
         (&self.fields, &mut bytemuck::cast_slice_mut(&mut self.memory)[..self.length])
-    }
-
-    /// Returns the bytes of a message.
-    #[inline]
-    pub const fn length(&self) -> usize {
-        self.length
     }
 
     /// Returns its memory, for a call that reads or writes a message.

@@ -1,6 +1,6 @@
 //! Encodes values in messages.
 
-use super::api::{Quad, types};
+use super::api::{BlobId, types};
 use super::message::{Field, Message, Shape};
 use crate::sql::Param;
 
@@ -19,8 +19,8 @@ const OCTETS: u32 = 1;
 /// where the type stays.
 pub(super) fn parameter_shapes(described: &Message) -> Vec<Option<Shape>> {
     let shape = |field: &Field| match field.sql_type {
-        types::SHORT | types::LONG | types::INT64 => Some(integer()),
-        types::FLOAT | types::DOUBLE => Some(double()),
+        types::SHORT | types::LONG | types::INT64 => Some(INTEGER),
+        types::FLOAT | types::DOUBLE => Some(DOUBLE),
         types::TEXT => Some(Shape {
             sql_type: types::VARYING,
             length: field.length,
@@ -45,8 +45,8 @@ pub(super) fn fitting_shapes(message: &Message, params: &[Param<'_>]) -> Vec<Opt
         };
         match param {
             Param::Null => None,
-            Param::Int(_) => Some(integer()),
-            Param::Float(_) => Some(double()),
+            Param::Int(_) => Some(INTEGER),
+            Param::Float(_) => Some(DOUBLE),
             Param::Text(value) => text(value.as_bytes(), NONE),
             Param::Bytes(value) => text(value, OCTETS),
         }
@@ -54,12 +54,15 @@ pub(super) fn fitting_shapes(message: &Message, params: &[Param<'_>]) -> Vec<Opt
     message.fields.iter().zip(params).map(shape).collect()
 }
 
-const fn integer() -> Shape {
-    Shape { sql_type: types::INT64, length: 8, character_set: NONE }
-}
+const INTEGER: Shape = Shape { sql_type: types::INT64, length: 8, character_set: NONE };
+const DOUBLE: Shape = Shape { sql_type: types::DOUBLE, length: 8, character_set: NONE };
 
-const fn double() -> Shape {
-    Shape { sql_type: types::DOUBLE, length: 8, character_set: NONE }
+/// Returns the types in which a row with these descriptions arrives: decimal floats in double
+/// precision. `None` where the type stays.
+pub(super) fn result_shapes(described: &Message) -> Vec<Option<Shape>> {
+    let is_decimal =
+        |field: &Field| matches!(field.sql_type, types::DECFLOAT16 | types::DECFLOAT34);
+    described.fields.iter().map(|field| is_decimal(field).then_some(DOUBLE)).collect()
 }
 
 #[inline]
@@ -82,8 +85,7 @@ pub(super) fn put(field: &Field, message: &mut [u8], param: Param<'_>) -> bool {
     if !fits(field, param) {
         return false;
     }
-    let is_null = u16::from(param == Param::Null);
-    message[field.null..field.null + 2].copy_from_slice(&is_null.to_ne_bytes());
+    write(message, field.null, u16::from(param == Param::Null).to_ne_bytes());
     let at = field.offset;
     match (field.sql_type, param) {
         (_, Param::Null) => {}
@@ -99,10 +101,9 @@ pub(super) fn put(field: &Field, message: &mut [u8], param: Param<'_>) -> bool {
 }
 
 /// Writes the id of a blob into a message.
-pub(super) fn put_blob(field: &Field, message: &mut [u8], id: Quad) {
+pub(super) fn put_blob(field: &Field, message: &mut [u8], id: BlobId) {
     write(message, field.null, [0; 2]);
-    write(message, field.offset, id.high.to_ne_bytes());
-    write(message, field.offset + 4, id.low.to_ne_bytes());
+    write(message, field.offset, id.to_ne_bytes());
 }
 
 #[inline]

@@ -4,7 +4,7 @@ use std::str;
 
 use super::NAME;
 use super::api::types;
-use super::message::Field;
+use super::message::{Field, bytes_at};
 use crate::sql::{Param, ResultRow};
 use crate::sql_driver::times::{self, Form};
 use crate::sql_driver::value_errors::{no_column, not_wanted};
@@ -71,14 +71,7 @@ impl<'a> Row<'a> {
 
     #[inline]
     fn at<const N: usize>(&self, field: &Field) -> [u8; N] {
-        self.bytes_at(field.offset)
-    }
-
-    #[inline]
-    fn bytes_at<const N: usize>(&self, at: usize) -> [u8; N] {
-        let mut bytes = [0; N];
-        bytes.copy_from_slice(&self.message[at..at + N]);
-        bytes
+        bytes_at(self.message, field.offset)
     }
 
     #[inline]
@@ -126,8 +119,8 @@ impl<'a> Row<'a> {
     /// Returns a date or a time: nanoseconds since 1970 or since midnight, and how they are
     /// written.
     fn time(&self, field: &Field) -> Option<(i128, Form)> {
-        let days = |at| i128::from(i32::from_ne_bytes(self.bytes_at(at))) - DAYS_TO_1970;
-        let units = |at| i128::from(u32::from_ne_bytes(self.bytes_at(at))) * NANOSECONDS;
+        let days = |at| i128::from(i32::from_ne_bytes(bytes_at(self.message, at))) - DAYS_TO_1970;
+        let units = |at| i128::from(u32::from_ne_bytes(bytes_at(self.message, at))) * NANOSECONDS;
         let at = field.offset;
         Some(match field.sql_type {
             types::DATE => (days(at) * NANOSECONDS_OF_DAY, Form::Date),
@@ -183,17 +176,15 @@ impl ResultRow for Row<'_> {
                         false => str::from_utf8(string).ok().map(Param::Text),
                     }
                 }
-                _ => match (self.decimal(field), self.time(field)) {
-                    (Some(decimal), _) => match decimal.whole() {
-                        Some(whole) => Some(Param::Int(whole)),
-                        None => Some(Param::Float(decimal.float())),
-                    },
-                    (None, Some((nanoseconds, form))) => {
-                        times::write(nanoseconds, form, room)?;
-                        Some(Param::Text(&*room))
-                    }
-                    (None, None) => None,
-                },
+                _ if let Some(decimal) = self.decimal(field) => Some(match decimal.whole() {
+                    Some(whole) => Param::Int(whole),
+                    None => Param::Float(decimal.float()),
+                }),
+                _ => {
+                    let (nanoseconds, form) = self.time(field)?;
+                    times::write(nanoseconds, form, room)?;
+                    Some(Param::Text(&*room))
+                }
             })?;
         Ok(value.unwrap_or(Param::Null))
     }

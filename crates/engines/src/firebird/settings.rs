@@ -1,7 +1,6 @@
 //! Settings that a configuration can change, with the names of `MON$DATABASE`
 //! (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref-appx05-mondb>).
 
-use super::api::info;
 use embermark_model::Durability;
 
 use crate::settings::{SWITCH, is_on, lines};
@@ -19,20 +18,20 @@ pub(super) const SETTINGS: Settings = Settings {
     reserved: &[],
     candidates: CANDIDATES,
     written: |set| {
-        lines(
-            "# gfix of the database FILE, once; a page size when it is made",
-            set,
-            |name, value| match name {
-                "page_size" => format!("CREATE DATABASE 'FILE' PAGE_SIZE {value};"),
-                "page_buffers" => format!("gfix -buffers {value} FILE"),
-                "forced_writes" => {
-                    format!("gfix -write {} FILE", if is_on(value) { "sync" } else { "async" })
-                }
-                _ => format!("gfix -housekeeping {value} FILE"),
-            },
-        )
+        lines("# gfix of the database FILE, once; a page size when it is made", set, written)
     },
 };
+
+/// Returns the command or statement that makes a setting.
+fn written(name: &str, value: &str) -> String {
+    match name {
+        "page_size" => format!("CREATE DATABASE 'FILE' PAGE_SIZE {value};"),
+        "page_buffers" => format!("gfix -buffers {value} FILE"),
+        "forced_writes" if is_on(value) => "gfix -write sync FILE".to_owned(),
+        "forced_writes" => "gfix -write async FILE".to_owned(),
+        _ => format!("gfix -housekeeping {value} FILE"),
+    }
+}
 
 const CREATE_DATABASE: &str = "https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-ddl-db-create";
 const GFIX: &str =
@@ -47,10 +46,7 @@ const CANDIDATES: &[Candidate] = &[
         .keeping(Durability::Process),
 ];
 
-/// Information item of each setting.
-pub(super) const INFO_ITEMS: [(u8, &str); 4] = [
-    (info::FORCED_WRITES, "forced_writes"),
-    (info::PAGE_SIZE, "page_size"),
-    (info::PAGE_BUFFERS, "page_buffers"),
-    (info::SWEEP_INTERVAL, "sweep_interval"),
-];
+/// Information item of each setting: `isc_info_forced_writes`, `isc_info_page_size`,
+/// `isc_info_num_buffers`, and `isc_info_sweep_interval`.
+pub(super) const INFO_ITEMS: [(u8, &str); 4] =
+    [(52, "forced_writes"), (14, "page_size"), (15, "page_buffers"), (31, "sweep_interval")];

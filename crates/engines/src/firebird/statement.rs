@@ -5,11 +5,11 @@ use std::ffi::{CStr, c_void};
 use std::rc::Rc;
 use std::{ptr, slice};
 
-use super::api::{self, Quad, Transaction, answer, kind, types};
-use super::connection::{Connection, FbResult};
-use super::failure::Failure;
-use super::message::{Field, Message, Shape};
-use super::param::{fitting_shapes, parameter_shapes, put, put_blob};
+use super::api::{self, BlobId, Transaction, answer, kind, types};
+use super::connection::{Connection, FbResult, Open};
+use super::failure::{CONFLICTS, Failure};
+use super::message::{Field, Message, bytes_at};
+use super::param::{fitting_shapes, parameter_shapes, put, put_blob, result_shapes};
 use super::row::Row;
 use super::{blob, failed};
 use crate::EngineError;
@@ -53,44 +53,19 @@ impl Prepared {
         connection.register(&handle);
         let status = connection.status;
         // SAFETY: the statement is alive.
-        let (statement_kind, input, output) = unsafe {
-            let statement_kind = connection.check_status(statement.kind(status))?;
+        let (kind, mut input, mut output) = unsafe {
+            let kind = connection.check_status(statement.kind(status))?;
             let input = connection.check_object(statement.input_metadata(status))?;
             let input = Message::new(connection, input)?;
             let output = connection.check_object(statement.output_metadata(status))?;
-            (statement_kind, input, Message::new(connection, output)?)
+            (kind, input, Message::new(connection, output)?)
         };
-        let input = match input.fields.is_empty() {
-            true => input,
-            false => input.shaped(connection, &parameter_shapes(&input))?,
-        };
-        let is_decfloat =
-            |field: &Field| matches!(field.sql_type, types::DECFLOAT16 | types::DECFLOAT34);
-        let as_double = |field: &Field| {
-            let double = Shape { sql_type: types::DOUBLE, length: 8, character_set: 0 };
-            is_decfloat(field).then_some(double)
-        };
-        let output = match output.fields.iter().any(is_decfloat) {
-            true => {
-                let shapes: Vec<_> = output.fields.iter().map(as_double).collect();
-                output.shaped(connection, &shapes)?
-            }
-            false => output,
-        };
+        input.reshape(connection, &parameter_shapes(&input))?;
+        output.reshape(connection, &result_shapes(&output))?;
         let has_blobs = output.fields.iter().any(|field| field.sql_type == types::BLOB);
         let blobs = vec![Vec::new(); output.fields.len()];
         let (sql, connection) = (sql.into(), Rc::clone(connection));
-        Ok(Self {
-            handle,
-            kind: statement_kind,
-            input,
-            output,
-            has_blobs,
-            blobs,
-            sql,
-            bytes,
-            connection,
-        })
+        Ok(Self { handle, kind, input, output, has_blobs, blobs, sql, bytes, connection })
     }
 
     /// Returns whether it is a query that locks no row.
@@ -136,7 +111,7 @@ impl Prepared {
             return self.query(statement, transaction, visit).map(|()| 0);
         }
         let status = self.connection.status;
-        let (input, output) = (self.input.metadata(), self.output.metadata());
+        let (input, output) = (self.input.metadata, self.output.metadata);
         let (values, row) = (self.input.raw(), self.output.raw());
         let returns = !self.output.fields.is_empty();
         // SAFETY: the statement and its transaction are alive, and the messages are as described.
@@ -176,19 +151,20 @@ impl Prepared {
         mut visit: Option<&mut Visit<'_>>,
     ) -> Result<(), Stopped> {
         let status = self.connection.status;
-        let (input, output) = (self.input.metadata(), self.output.metadata());
+        let (input, output) = (self.input.metadata, self.output.metadata);
         let (values, row) = (self.input.raw(), self.output.raw());
+        let connection = Rc::clone(&self.connection);
         // SAFETY: the statement and its transaction are alive, and the message is as described.
         let cursor = unsafe {
-            statement.open_cursor(status, transaction, Some(input), values, Some(output), 0)
+            let cursor =
+                statement.open_cursor(status, transaction, Some(input), values, Some(output), 0);
+            let cursor = connection.check_object(cursor).map_err(|e| self.stopped(&e))?;
+            Open::new(&connection, cursor, api::ResultSet::close, api::ResultSet::release)
         };
-        let connection = Rc::clone(&self.connection);
-        let cursor = connection.check_object(cursor).map_err(|e| self.stopped(&e))?;
-        let cursor = Cursor { cursor, connection: &connection };
         let mut seen = false;
         loop {
             // SAFETY: the cursor is open, and the message is as described; nothing reads it now.
-            let came = unsafe { cursor.cursor.fetch_next(status, row) };
+            let came = unsafe { cursor.object.fetch_next(status, row) };
             match connection.check_status(came) {
                 Ok(answer::OK) => {}
                 Ok(_) => return cursor.close().map_err(|e| self.stopped(&e)),
@@ -215,7 +191,7 @@ impl Prepared {
         visit: &mut Visit<'_>,
     ) -> Result<(), Stopped> {
         // SAFETY: as the caller promises.
-        let message = unsafe { slice::from_raw_parts(row.cast::<u8>(), self.output.length()) };
+        let message = unsafe { slice::from_raw_parts(row.cast::<u8>(), self.output.length) };
         if self.has_blobs {
             let read = self.read_blobs(message, transaction);
             read.map_err(|e| Stopped::Engine(self.failed(&e)))?;
@@ -229,7 +205,7 @@ impl Prepared {
         let blobs = self.output.fields.iter().zip(&mut self.blobs);
         for (field, into) in blobs.filter(|(field, _)| field.sql_type == types::BLOB) {
             if !field.is_null(message) {
-                let id = Quad::read(message, field.offset);
+                let id = BlobId::from_ne_bytes(bytes_at(message, field.offset));
                 blob::read(&self.connection, transaction, id, into)?;
             }
         }
@@ -258,32 +234,21 @@ impl Prepared {
         params: &[Param<'_>],
     ) -> Result<(), Stopped> {
         let shapes = fitting_shapes(&self.input, params);
-        if shapes.iter().any(Option::is_some) {
-            let input = self.input.shaped(&self.connection, &shapes);
-            self.input = input.map_err(|e| self.stopped(&e))?;
-        }
+        let reshaped = self.input.reshape(&self.connection, &shapes);
+        reshaped.map_err(|e| self.stopped(&e))?;
         for (position, param) in params.iter().enumerate() {
             let value = match (self.input.fields[position].sql_type, *param) {
                 (types::BLOB, Param::Text(text)) => Some(text.as_bytes()),
                 (types::BLOB, Param::Bytes(bytes)) => Some(bytes),
                 _ => None,
             };
-            let id = match value {
-                Some(value) => {
-                    let stored = blob::store(&self.connection, transaction, value);
-                    Some(stored.map_err(|e| self.stopped(&e))?)
-                }
-                None => None,
-            };
+            let stored = value.map(|value| blob::store(&self.connection, transaction, value));
+            let id = stored.transpose().map_err(|e| self.stopped(&e))?;
             let (fields, message) = self.input.parts();
-            let is_put = match id {
-                Some(id) => {
-                    put_blob(&fields[position], message, id);
-                    true
-                }
-                None => put(&fields[position], message, *param),
-            };
-            if !is_put {
+            let field = &fields[position];
+            if let Some(id) = id {
+                put_blob(field, message, id);
+            } else if !put(field, message, *param) {
                 let why = format!("parameter {} is longer than a VARCHAR", position + 1);
                 return Err(Stopped::Engine(self.failed(&Failure::new(&why))));
             }
@@ -305,7 +270,7 @@ impl Prepared {
     /// Returns an error before any row was visited.
     #[cold]
     fn stopped(&self, failure: &Failure) -> Stopped {
-        match failure.is_conflict() {
+        match failure.is_of(&CONFLICTS) {
             true => Stopped::Conflict(self.failed(failure)),
             false => Stopped::Engine(self.failed(failure)),
         }
@@ -315,36 +280,5 @@ impl Prepared {
 impl Drop for Prepared {
     fn drop(&mut self) {
         self.handle.release(&self.connection);
-    }
-}
-
-/// A cursor that is closed when dropped.
-struct Cursor<'a> {
-    cursor: api::ResultSet,
-    connection: &'a Connection,
-}
-
-impl Cursor<'_> {
-    fn close(self) -> FbResult<()> {
-        let closed = self.end();
-        std::mem::forget(self);
-        closed
-    }
-
-    fn end(&self) -> FbResult<()> {
-        // SAFETY: it is not used again. If it could not be closed, this must release it.
-        unsafe {
-            self.cursor.close(self.connection.status);
-            self.connection.check_status(()).inspect_err(|_| {
-                self.cursor.release();
-            })
-        }
-    }
-}
-
-impl Drop for Cursor<'_> {
-    fn drop(&mut self) {
-        // The earlier error is the one to report.
-        let _ = self.end();
     }
 }

@@ -28,8 +28,8 @@ pub(super) struct Session {
 impl Session {
     /// Opens the database, and creates a missing one.
     pub fn open(config: DatabaseConfig) -> Result<Self> {
-        let mode = config.open_mode();
-        let connection = Connection::open(&config, mode, &[])?;
+        let mode = if config.file().exists() { OpenMode::Existing } else { OpenMode::New };
+        let connection = Connection::open(&config, mode)?;
         if mode == OpenMode::New {
             config.sync_new_files()?;
         }
@@ -41,7 +41,7 @@ impl Session {
     /// Opens a further client of an open database. It has its own connection, and shares the cache
     /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fbconf/firebird-configuration-reference.html#fbconf-conf-server-mode>).
     fn join(config: DatabaseConfig) -> Result<Self> {
-        let connection = Connection::open(&config, OpenMode::Existing, &[])?;
+        let connection = Connection::open(&config, OpenMode::Existing)?;
         let bytes = collation(&connection).map_err(|e| failed("find its collations", &e))?;
         let bytes = bytes.ok_or_else(|| {
             EngineError::failed(NAME, "find its collations", format!("there is no {BYTES}"))
@@ -64,12 +64,16 @@ impl Session {
     /// Returns the names that a query of the catalog finds.
     fn names(&mut self, sql: &str) -> Result<Vec<String>> {
         let mut names = Vec::new();
-        let mut visit = |row: &dyn crate::sql::ResultRow| {
+        self.query(sql, &mut |row| {
             names.extend(row.text(0)?.map(str::to_owned));
             Ok(())
-        };
-        let asked = self.prepare(sql)?.run(&[], Some(&mut visit));
-        asked.map(|_| names).map_err(Stopped::into_error)
+        })?;
+        Ok(names)
+    }
+
+    /// Runs a query without parameters.
+    fn query(&mut self, sql: &str, visit: &mut Visit<'_>) -> Result<()> {
+        self.prepare(sql)?.run(&[], Some(visit)).map(drop).map_err(Stopped::into_error)
     }
 
     /// Ends the transactions in which it reads, because they keep old versions of rows.
@@ -83,10 +87,11 @@ impl Session {
     /// forever (5.0.4, seen with a debugger; `Database::garbage_collector` in its vio.cpp releases
     /// no latch after an error). If another client has the database open, the thread continues.
     fn end_garbage_collection(&self) -> Result<()> {
-        let again = self.connection.detach();
-        let again =
-            again.and_then(|()| self.connection.attach(&self.config, OpenMode::Existing, &[]));
-        again.map_err(|e| failed("open the database again before a table is dropped", &e))
+        let reopened = self
+            .connection
+            .detach()
+            .and_then(|()| self.connection.attach(&self.config, OpenMode::Existing));
+        reopened.map_err(|e| failed("open the database again before a table is dropped", &e))
     }
 
     pub fn into_store(self) -> Store {
@@ -114,8 +119,7 @@ fn collation(connection: &Rc<Connection>) -> FbResult<Option<u32>> {
         found = row.int(0)?.and_then(|number| u32::try_from(number).ok());
         Ok(())
     };
-    let asked = Prepared::new(connection, &sql, 0)?.run(&[], Some(&mut visit));
-    match asked {
+    match Prepared::new(connection, &sql, 0)?.run(&[], Some(&mut visit)) {
         Ok(_) => Ok(found),
         Err(stopped) => Err(super::Failure::new(&stopped.into_error().to_string())),
     }
@@ -151,10 +155,9 @@ impl Driver for Session {
         let prepared = Prepared::new(&self.connection, &nested, self.bytes)
             .and_then(|_| Prepared::new(&self.connection, sql, self.bytes))
             .map_err(|e| refused(NAME, sql, e))?;
-        if prepared.is_select() {
-            Ok(prepared)
-        } else {
-            Err(refused(NAME, sql, "it is not a SELECT"))
+        match prepared.is_select() {
+            true => Ok(prepared),
+            false => Err(refused(NAME, sql, "it is not a SELECT")),
         }
     }
 
@@ -186,7 +189,7 @@ impl Driver for Session {
     }
 
     fn load(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
-        load::insert(&self.connection, &FirebirdSql, table, rows)
+        load::insert(&self.connection, table, rows)
     }
 
     /// Updates the selectivities of indexes, as is advised after many changes
@@ -203,8 +206,7 @@ impl Driver for Session {
         self.end_reads()?;
         let tables = "SELECT TRIM(RDB$RELATION_NAME) FROM RDB$RELATIONS WHERE RDB$SYSTEM_FLAG = 0";
         for name in self.names(tables)? {
-            let mut all = self.prepare(&format!("SELECT COUNT(*) FROM \"{name}\""))?;
-            all.run(&[], Some(&mut |_| Ok(()))).map_err(Stopped::into_error)?;
+            self.query(&format!("SELECT COUNT(*) FROM \"{name}\""), &mut |_| Ok(()))?;
         }
         self.end_reads()
     }
@@ -242,7 +244,7 @@ impl Driver for Session {
     fn check(&mut self) -> Result<Checked> {
         self.connection.detach().map_err(|e| failed("close the database for a check", &e))?;
         let checked = check::validate(&self.config);
-        let again = self.connection.attach(&self.config, OpenMode::Existing, &[]);
+        let again = self.connection.attach(&self.config, OpenMode::Existing);
         again.map_err(|e| failed("open the database after a check", &e))?;
         checked
     }

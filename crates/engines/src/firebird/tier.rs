@@ -5,36 +5,30 @@ use embermark_model::Durability;
 use super::library::LIBRARY;
 use crate::{Tier, TierSetting, TierTable};
 
-/// The setting of a tier.
-#[derive(Clone, Copy)]
-pub(super) struct Writes {
-    /// Whether every page is synced when it is written.
-    pub forced_writes: bool,
-}
-
-/// The settings that keep each tier. A commit writes the pages that its transaction has changed, in
-/// an order in which none refers to one that is not written yet ("careful write"), and no log.
-/// `forced_writes` decides whether they reach the device before it returns
+/// The settings that keep each tier: whether every page is synced when it is written. A commit
+/// writes the pages that its transaction has changed, in an order in which none refers to one that
+/// is not written yet ("careful write"), and no log. `forced_writes` decides whether they reach the
+/// device before it returns
 /// (<https://www.firebirdsql.org/file/documentation/html/en/firebirddocs/gfix/firebird-gfix.html#gfix-writemode>):
 ///
 /// - `power`, on: "data is flushed to disc on COMMIT".
 /// - `process`, `none`, off: the operating system decides when data is written to the disc, which
 ///   the death of the process does not change. There is nothing cheaper.
-pub(super) static TIERS: TierTable<Writes> =
+pub(super) static TIERS: TierTable<bool> =
     TierTable { none: UNFORCED, process: UNFORCED, power: FORCED };
 
-const UNFORCED: TierSetting<Writes> = TierSetting::new(
+const UNFORCED: TierSetting<bool> = TierSetting::new(
     Durability::Process,
-    Writes { forced_writes: false },
+    false,
     "forced writes off: pages are handed to the operating system at commit",
     MANUAL,
 )
 .reads(&[("forced_writes", &["0"])])
 .or_at_least(&[("forced_writes", &["0", "1"])]);
 
-const FORCED: TierSetting<Writes> = TierSetting::new(
+const FORCED: TierSetting<bool> = TierSetting::new(
     Durability::Power,
-    Writes { forced_writes: true },
+    true,
     "forced writes on: every page is synced as it is written, at commit at the latest",
     MANUAL,
 )

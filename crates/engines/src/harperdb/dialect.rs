@@ -13,13 +13,9 @@ pub(super) struct HarperSql {
     database: &'static str,
 }
 
-/// The dialect for the tables of a private server.
-pub(super) static PRIVATE: HarperSql = HarperSql { database: super::managed::DATABASE };
-
 impl HarperSql {
-    /// Returns the dialect for the tables of a database whose name was made up for this run. The
-    /// dialect of a store lives as long as the program, so this one is never freed: a few bytes for
-    /// each `--url`.
+    /// Returns the dialect for the tables of a database. The dialect of a store lives as long as the
+    /// program, so it is never freed: a few bytes for each client.
     pub fn for_database(database: &str) -> &'static Self {
         Box::leak(Box::new(Self { database: database.to_owned().leak() }))
     }

@@ -1,13 +1,16 @@
 //! Filters, written as the conditions of a search.
 
-use super::key::Key;
-use super::request;
+use super::{key, request};
 use crate::Result;
-use crate::document::Filter;
+use crate::document::{CollectionDef, Filter, Value};
 
 /// Appends the conditions of a filter, all of which have to hold, separated by commas.
-pub(super) fn conditions(out: &mut Vec<u8>, key: Key, filter: &Filter<'_>) -> Result<()> {
-    let primary = key.attribute();
+pub(super) fn conditions(
+    out: &mut Vec<u8>,
+    def: &CollectionDef,
+    filter: &Filter<'_>,
+) -> Result<()> {
+    let primary = key::attribute(def);
     match *filter {
         // Truth values sort before numbers and texts.
         Filter::All | Filter::Keys { from: [], to: [] } => {
@@ -16,39 +19,39 @@ pub(super) fn conditions(out: &mut Vec<u8>, key: Key, filter: &Filter<'_>) -> Re
                 Ok(())
             })
         }
-        Filter::Key(values) => condition(out, primary, "equals", |out| key.write(out, values)),
+        Filter::Key(values) => {
+            condition(out, primary, "equals", |out| key::write(def, out, values))
+        }
         Filter::Keys { from, to: [] } => {
-            condition(out, primary, "greater_than_equal", |out| key.write_from(out, from))
+            condition(out, primary, "greater_than_equal", lowest(def, from))
         }
-        Filter::Keys { from: [], to } => {
-            condition(out, primary, "less_than", |out| key.write_from(out, to))
+        Filter::Keys { from: [], to } => condition(out, primary, "less_than", lowest(def, to)),
+        Filter::Keys { from, to } => range(out, primary, lowest(def, from), lowest(def, to)),
+        Filter::Equal(field, of) if key::begins_with(def, field) => {
+            range(out, primary, lowest(def, &[of]), |out| key::write_above(out, &[of]))
         }
-        Filter::Keys { from, to } => {
-            range(out, primary, |out| key.write_from(out, from), |out| key.write_from(out, to))
+        Filter::Between { field, from, to } if key::begins_with(def, field) => {
+            range(out, primary, lowest(def, &[from]), lowest(def, &[to]))
         }
-        Filter::Equal(field, of) if key.begins_with(field) => {
-            range(out, primary, |out| key.write_from(out, &[of]), |out| key.write_above(out, &[of]))
-        }
-        Filter::Between { field, from, to } if key.begins_with(field) => range(
-            out,
-            primary,
-            |out| key.write_from(out, &[from]),
-            |out| key.write_from(out, &[to]),
-        ),
         Filter::Every(filters) => filters.iter().enumerate().try_for_each(|(n, filter)| {
             out.extend_from_slice(if n == 0 { b"" } else { b"," });
-            conditions(out, key, filter)
+            conditions(out, def, filter)
         }),
-        Filter::Equal(field, of) => {
-            condition(out, field, "equals", |out| request::write_value(out, of))
-        }
-        Filter::Between { field, from, to } => range(
-            out,
-            field,
-            |out| request::write_value(out, from),
-            |out| request::write_value(out, to),
-        ),
+        Filter::Equal(field, of) => condition(out, field, "equals", value(of)),
+        Filter::Between { field, from, to } => range(out, field, value(from), value(to)),
     }
+}
+
+/// Writes the lowest key that begins with these values.
+fn lowest<'a>(
+    def: &'a CollectionDef,
+    values: &'a [Value<'a>],
+) -> impl FnOnce(&mut Vec<u8>) -> Result<()> + 'a {
+    move |out| key::write_from(def, out, values)
+}
+
+fn value(of: Value<'_>) -> impl FnOnce(&mut Vec<u8>) -> Result<()> {
+    move |out| request::write_value(out, of)
 }
 
 /// Appends the condition for a range from one value up to another, without the latter.
@@ -82,14 +85,13 @@ fn condition(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::{CollectionDef, Value};
 
     static READINGS: CollectionDef =
         CollectionDef { name: "readings", key: &["sensor", "ts"], indexes: &[], fields: &[] };
 
     fn written(filter: Filter<'_>) -> serde_json::Value {
         let mut out = b"[".to_vec();
-        conditions(&mut out, Key::new(&READINGS), &filter).unwrap();
+        conditions(&mut out, &READINGS, &filter).unwrap();
         out.push(b']');
         serde_json::from_slice(&out).unwrap()
     }

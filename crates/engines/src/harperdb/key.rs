@@ -1,4 +1,6 @@
-//! Primary keys: one value, or several values in one text.
+//! Primary keys: one value, or several values in one text. HarperDB's operations find records by a
+//! string or a number (`search_by_id`, `update` and `delete` take nothing else), so a key of several
+//! fields is one string of them that sorts as they do.
 
 use std::io::Write;
 
@@ -14,88 +16,64 @@ const COMBINED: &str = "_id";
 /// noncharacter.
 const LAST: &str = "\u{10ffff}";
 
-/// How the key of a collection is stored. HarperDB's operations find records by a string or a
-/// number (`search_by_id`, `update` and `delete` take nothing else), so a key of several fields is
-/// one string of them that sorts as they do.
-#[derive(Clone, Copy)]
-pub(super) struct Key {
-    fields: &'static [&'static str],
+/// Returns the attribute that is the primary key of a collection.
+pub(super) fn attribute(def: &CollectionDef) -> &'static str {
+    if let [only] = def.key { only } else { COMBINED }
 }
 
-impl Key {
-    pub fn new(def: &'static CollectionDef) -> Self {
-        Self { fields: def.key }
-    }
+/// Returns the key's fields that a record has in addition to its primary key.
+pub(super) fn extra_fields(def: &CollectionDef) -> &'static [&'static str] {
+    if let [_] = def.key { &[] } else { def.key }
+}
 
-    /// Returns the attribute that is the primary key.
-    pub fn attribute(self) -> &'static str {
-        match self.fields {
-            [only] => only,
-            _ => COMBINED,
+/// Returns whether `field` is the first of several fields: the texts of keys then begin with its
+/// text.
+pub(super) fn begins_with(def: &CollectionDef, field: &str) -> bool {
+    def.key.len() > 1 && def.key.first() == Some(&field)
+}
+
+/// Writes the key of a document, as JSON.
+///
+/// # Errors
+/// When there are more or fewer values than fields, or one cannot be part of a key.
+pub(super) fn write(def: &CollectionDef, out: &mut Vec<u8>, values: &[Value<'_>]) -> Result<()> {
+    if values.len() != def.key.len() {
+        let (has, wants) = (values.len(), def.key.len());
+        let why = format!("it has {has} values, the key {wants} fields");
+        return Err(EngineError::failed(NAME, "read a key", why));
+    }
+    write_from(def, out, values)
+}
+
+/// Writes the lowest key that begins with these values, as JSON.
+pub(super) fn write_from(
+    def: &CollectionDef,
+    out: &mut Vec<u8>,
+    values: &[Value<'_>],
+) -> Result<()> {
+    match (def.key, values) {
+        // Its order is HarperDB's own: numbers, then texts.
+        ([_], [of @ (Value::Int(_) | Value::Float(_) | Value::Text(_))]) => {
+            request::write_value(out, *of)
         }
-    }
-
-    /// Returns the key's fields that a record has in addition to its primary key.
-    pub fn extra_fields(self) -> &'static [&'static str] {
-        match self.fields {
-            [_] => &[],
-            fields => fields,
-        }
-    }
-
-    pub fn has(self, field: &str) -> bool {
-        self.fields.contains(&field)
-    }
-
-    /// Returns whether `field` is the first of several fields: the texts of keys then begin with
-    /// its text.
-    pub fn begins_with(self, field: &str) -> bool {
-        self.fields.len() > 1 && self.fields.first() == Some(&field)
-    }
-
-    /// Writes the key of a document, as JSON.
-    ///
-    /// # Errors
-    /// When there are more or fewer values than fields, or one cannot be part of a key.
-    pub fn write(self, out: &mut Vec<u8>, values: &[Value<'_>]) -> Result<()> {
-        if values.len() != self.fields.len() {
-            let (has, wants) = (values.len(), self.fields.len());
-            let why = format!("it has {has} values, the key {wants} fields");
-            return Err(EngineError::failed(NAME, "read a key", why));
-        }
-        self.write_from(out, values)
-    }
-
-    /// Writes the lowest key that begins with these values, as JSON.
-    pub fn write_from(self, out: &mut Vec<u8>, values: &[Value<'_>]) -> Result<()> {
-        match (self.fields, values) {
-            ([_], [only]) => write_single(out, *only),
-            _ => self.write_parts(out, values, ""),
-        }
-    }
-
-    /// Writes a bound above every key that begins with these values, as JSON.
-    pub fn write_above(self, out: &mut Vec<u8>, values: &[Value<'_>]) -> Result<()> {
-        self.write_parts(out, values, LAST)
-    }
-
-    fn write_parts(self, out: &mut Vec<u8>, values: &[Value<'_>], end: &str) -> Result<()> {
-        out.push(b'"');
-        for of in values {
-            write_part(out, *of)?;
-        }
-        out.extend_from_slice(end.as_bytes());
-        out.push(b'"');
-        Ok(())
+        ([_], [other]) => Err(invalid_key(*other)),
+        _ => write_parts(out, values, ""),
     }
 }
 
-/// Writes a key of one field as its value. Its order is HarperDB's own: numbers, then texts.
-fn write_single(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
-    match of {
-        Value::Int(_) | Value::Float(_) | Value::Text(_) => request::write_value(out, of),
-        other => Err(invalid_key(other)),
+/// Writes a bound above every key of several fields that begins with these values, as JSON.
+pub(super) fn write_above(out: &mut Vec<u8>, values: &[Value<'_>]) -> Result<()> {
+    write_parts(out, values, LAST)
+}
+
+fn write_parts(out: &mut Vec<u8>, values: &[Value<'_>], end: &str) -> Result<()> {
+    out.push(b'"');
+    for of in values {
+        write_part(out, *of)?;
     }
+    out.extend_from_slice(end.as_bytes());
+    out.push(b'"');
+    Ok(())
 }
 
 /// Writes one part of a key. The texts of parts sort as the parts do, and none is the beginning of
@@ -156,7 +134,7 @@ mod tests {
 
     fn text(values: &[Value<'_>]) -> String {
         let mut out = Vec::new();
-        Key::new(&PAIR).write_from(&mut out, values).unwrap();
+        write_from(&PAIR, &mut out, values).unwrap();
         serde_json::from_slice(&out).unwrap()
     }
 
@@ -187,9 +165,8 @@ mod tests {
 
     #[test]
     fn a_prefix_of_keys_is_below_them_and_its_upper_bound_above() {
-        let key = Key::new(&PAIR);
         let mut above = Vec::new();
-        key.write_above(&mut above, &[Value::Int(4)]).unwrap();
+        write_above(&mut above, &[Value::Int(4)]).unwrap();
         let above: String = serde_json::from_slice(&above).unwrap();
         let lowest = text(&[Value::Int(4)]);
         for second in [Value::Int(-EXACT), Value::Text("\u{10ffff}"), Value::Float(1.0)] {
@@ -201,13 +178,12 @@ mod tests {
 
     #[test]
     fn a_key_of_one_field_is_its_value_and_a_wrong_one_is_refused() {
-        let key = Key::new(&ONE);
         let mut out = Vec::new();
-        key.write(&mut out, &[Value::Int(-7)]).unwrap();
-        assert_eq!((key.attribute(), out.as_slice()), ("a", &b"-7"[..]));
-        assert!(key.write(&mut out, &[Value::Null]).unwrap_err().is_unsupported());
-        assert!(key.write(&mut out, &[Value::Int(EXACT + 1)]).unwrap_err().is_unsupported());
-        let error = Key::new(&PAIR).write(&mut out, &[Value::Int(1)]).unwrap_err().to_string();
+        write(&ONE, &mut out, &[Value::Int(-7)]).unwrap();
+        assert_eq!((attribute(&ONE), out.as_slice()), ("a", &b"-7"[..]));
+        assert!(write(&ONE, &mut out, &[Value::Null]).unwrap_err().is_unsupported());
+        assert!(write(&ONE, &mut out, &[Value::Int(EXACT + 1)]).unwrap_err().is_unsupported());
+        let error = write(&PAIR, &mut out, &[Value::Int(1)]).unwrap_err().to_string();
         assert!(error.contains("1 values, the key 2 fields"), "{error}");
     }
 }

@@ -20,7 +20,7 @@ use crate::server::{self, Account, Home, Server, ServerSpec, template};
 use crate::{EngineError, Link, OpenOptions, Result};
 
 /// The database that holds the tables.
-pub(super) const DATABASE: &str = "data";
+const DATABASE: &str = "data";
 
 /// The super user. Each template has a new password.
 const USER: &str = "embermark";
@@ -60,11 +60,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     // A killed server leaves this file with its process id. The next server refuses to start if
     // another process has that id. The server replaces its socket by itself.
     home.remove(NAME, "data/root/hdb.pid")?;
-    let password = data.join(PASSWORD);
-    let password = fs::read_to_string(&password)
-        .map_err(|error| EngineError::file(NAME, "read", password, error))?;
-    let (settings, link) = (settings(options.durability), options.link);
-    launch(&installation, &home, &data, &password, settings, link, by_rest)
+    launch(&installation, &home, &data, settings(options.durability), options.link, by_rest)
 }
 
 /// Starts the server in `data` and connects.
@@ -72,12 +68,17 @@ fn launch(
     installation: &Installation,
     home: &Home,
     data: &Path,
-    password: &str,
     settings: Vec<(&'static str, &str)>,
     link: Link,
     by_rest: bool,
 ) -> Result<(Server, Session)> {
-    let mut env = environment(data);
+    // Without the user's consent to the licence the server does not start.
+    let mut env: Vec<(OsString, OsString)> = vec![
+        ("HOME".into(), data.join("home").into()),
+        ("ROOTPATH".into(), data.join("root").into()),
+        ("TC_AGREEMENT".into(), "yes".into()),
+        ("REPLICATION_HOSTNAME".into(), "localhost".into()),
+    ];
     env.extend(settings.into_iter().map(|(name, value)| (name.into(), value.into())));
     let listening = |socket: &str| {
         let socket = data.strip_prefix(home.path()).unwrap_or(data).join(socket);
@@ -92,13 +93,18 @@ fn launch(
         let socket = || data.join(rest::SOCKET).into_os_string();
         env.push((rest::PORT.into(), port.map_or_else(socket, |port| port.to_string().into())));
     }
+    let password = data.join(PASSWORD);
+    let password = fs::read_to_string(&password)
+        .map_err(|error| EngineError::file(NAME, "read", password, error))?;
     let user = format!("{USER}:{password}");
     let client = |ListenAddresses { local, for_others, .. }: &ListenAddresses| {
         HttpClient::new(NAME, DATABASE, Some(&user), local, for_others)
     };
     let connect = |_: &Home| {
-        let session = Session::connect(client(&operations)).map_err(|error| error.to_string())?;
-        Ok(session.with_rest(rest.as_ref().map(|rest| Rest::new(client(rest)))))
+        let session = Session::connect(client(&operations));
+        let mut session = session.map_err(|error| error.to_string())?;
+        session.rest = rest.as_ref().map(|rest| Rest::new(client(rest)));
+        Ok(session)
     };
     // The server also listens on a port of its own choice on every address, which no setting
     // prevents. If we have a port, the server's network namespace is already isolated.
@@ -136,8 +142,7 @@ fn install(installation: &Installation, home: &Home, dir: &Path) -> Result<()> {
         ("NODE_OPTIONS", &preload),
         ("DEFAULTS_MODE", "prod"),
     ]);
-    let (server, session) =
-        launch(installation, home, &data, &password, settings, Link::Socket, false)?;
+    let (server, session) = launch(installation, home, &data, settings, Link::Socket, false)?;
     drop(session);
     server.stop()?;
     home.remove(NAME, &format!("first/{SCRIPT}"))?;
@@ -150,23 +155,12 @@ fn install(installation: &Installation, home: &Home, dir: &Path) -> Result<()> {
     done().map_err(|error| EngineError::file(NAME, "make a template in", dir, error))
 }
 
-/// Returns the environment of the server: its folder, and the user's consent to the licence.
-/// Without the consent it does not start.
-fn environment(dir: &Path) -> Vec<(OsString, OsString)> {
-    vec![
-        ("HOME".into(), dir.join("home").into()),
-        ("ROOTPATH".into(), dir.join("root").into()),
-        ("TC_AGREEMENT".into(), "yes".into()),
-        ("REPLICATION_HOSTNAME".into(), "localhost".into()),
-    ]
-}
-
 /// Returns the settings that a server is started with
 /// (<https://docs.harperdb.io/docs/deployments/configuration>). Everything not listed here has
 /// HarperDB's default.
 fn settings(durability: Durability) -> Vec<(&'static str, &'static str)> {
     let write_async = if TIERS.for_tier(durability).set { "true" } else { "false" };
-    let mut all = vec![
+    vec![
         ("STORAGE_WRITEASYNC", write_async),
         // One connection needs one thread.
         ("THREADS_COUNT", "1"),
@@ -185,22 +179,16 @@ fn settings(durability: Durability) -> Vec<(&'static str, &'static str)> {
         ("CLUSTERING_ENABLED", "false"),
         ("LOCALSTUDIO_ENABLED", "false"),
         ("MQTT_WEBSOCKET", "false"),
-    ];
-    // Only the operations API is on, on its Unix socket, and the REST interface if it is chosen.
-    all.extend(
-        [
-            "HTTP_PORT",
-            "HTTP_SECUREPORT",
-            PORT,
-            "OPERATIONSAPI_NETWORK_SECUREPORT",
-            "MQTT_NETWORK_PORT",
-            "MQTT_NETWORK_SECUREPORT",
-            "REPLICATION_PORT",
-            "REPLICATION_SECUREPORT",
-        ]
-        .map(|port| (port, "null")),
-    );
-    all
+        // Only the operations API is on, on its Unix socket, and the REST interface if it is chosen.
+        ("HTTP_PORT", "null"),
+        ("HTTP_SECUREPORT", "null"),
+        (PORT, "null"),
+        ("OPERATIONSAPI_NETWORK_SECUREPORT", "null"),
+        ("MQTT_NETWORK_PORT", "null"),
+        ("MQTT_NETWORK_SECUREPORT", "null"),
+        ("REPLICATION_PORT", "null"),
+        ("REPLICATION_SECUREPORT", "null"),
+    ]
 }
 
 /// Writes the current path of `data` into the files that contain paths. Before, they have the

@@ -6,7 +6,6 @@
 
 mod cells;
 mod dialect;
-mod external;
 mod filter;
 mod installation;
 mod key;
@@ -20,20 +19,14 @@ mod store;
 mod tier;
 
 use crate::server::engine::ServerEngine;
-use crate::{DataModel, Engine, Info, Kind, Store};
+use crate::{DataModel, Engine, Info, Store};
 use session::Session;
 use store::HarperStore;
 
 const NAME: &str = "harperdb";
 
 pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
-    info: Info {
-        id: NAME,
-        name: "HarperDB",
-        kind: Kind::Server,
-        family: DataModel::Document,
-        licence: "proprietary",
-    },
+    info: Info::server(NAME, "HarperDB", DataModel::Document, "proprietary"),
     forbids_publishing: true,
     has_maintenance: false,
     settings: rest::SETTINGS,
@@ -44,11 +37,11 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
         Ok((vec![("node", found.node), ("harperdb.js", found.program)], found.version))
     },
     library: |found| found,
-    check_url: |url| Ok(external::client(url, "").map(drop)?),
-    given: external::connect,
+    check_url: |url| Ok(session::client(url, "").map(drop)?),
+    given: Session::given,
     private: managed::start,
     read_back: |session, _| settings::read_back(session),
     store: |session, server, _| Ok(Store::Document(Box::new(HarperStore::new(session, server)))),
     join: Session::join,
-    remove_left: |url, name| external::reach(url, name)?.remove(),
+    remove_left: |url, name| Session::reach(url, name)?.remove(),
 };

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use serde::Serialize;
+
 use super::NAME;
 use crate::document::{Field, Value};
 use crate::{EngineError, Result};
@@ -41,28 +43,16 @@ impl Request {
         self
     }
 
-    pub fn text(&mut self, text: &str) -> &mut Self {
-        write_string(&mut self.body, text);
+    /// Appends a text, a number, or a list of texts.
+    pub fn json<T: Serialize + ?Sized>(&mut self, value: &T) -> &mut Self {
+        wrote(serde_json::to_writer(&mut self.body, value));
         self
-    }
-
-    pub fn number(&mut self, number: u32) -> &mut Self {
-        wrote(write!(self.body, "{number}"));
-        self
-    }
-
-    pub fn names(&mut self, names: &[&str]) -> &mut Self {
-        self.raw("[");
-        for (n, name) in names.iter().enumerate() {
-            self.raw(if n == 0 { "" } else { "," }).text(name);
-        }
-        self.raw("]")
     }
 
     /// Appends fields of an object that has members before them.
     pub fn fields<'a>(&mut self, fields: impl IntoIterator<Item = Field<'a>>) -> Result<()> {
         for (name, of) in fields {
-            self.raw(",").text(name).raw(":");
+            self.raw(",").json(name).raw(":");
             write_value(&mut self.body, of)?;
         }
         Ok(())
@@ -74,9 +64,10 @@ impl Request {
 pub(super) fn write_value(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
     match of {
         Value::Null => out.extend_from_slice(b"null"),
+        Value::Int(int) if (-EXACT..=EXACT).contains(&int) => wrote(write!(out, "{int}")),
         Value::Int(int) => {
-            exact(int)?;
-            wrote(write!(out, "{int}"));
+            let what = format!("the integer {int}: its numbers are doubles, exact up to 53 bits");
+            return Err(EngineError::unsupported(NAME, what));
         }
         Value::Float(float) if float.is_finite() => wrote(serde_json::to_writer(out, &float)),
         Value::Float(float) => {
@@ -105,15 +96,6 @@ pub(super) fn write_value(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Refuses an integer that a JavaScript number would round.
-pub(super) fn exact(int: i64) -> Result<()> {
-    if (-EXACT..=EXACT).contains(&int) {
-        return Ok(());
-    }
-    let what = format!("the integer {int}: its numbers are doubles, exact up to 53 bits");
-    Err(EngineError::unsupported(NAME, what))
 }
 
 /// Writes a string, quoted and escaped.

@@ -3,11 +3,11 @@
 use super::NAME;
 use super::cells::Cells;
 use super::request::Request;
-use super::rest::Rest;
+use super::rest::{self, Rest};
 use super::row;
-use crate::Result;
 use crate::http::{self, HttpClient};
 use crate::row::Visit;
+use crate::{EngineError, OpenOptions, Result};
 
 /// A connection to one database of a server.
 pub(super) struct Session {
@@ -29,10 +29,28 @@ impl Session {
         session.run().map(|()| session)
     }
 
-    /// Makes the session insert single rows by the REST interface, if there is one.
-    pub fn with_rest(mut self, rest: Option<Rest>) -> Self {
-        self.rest = rest;
-        self
+    /// Connects to the operations API of a given server and makes a database for this run; nothing
+    /// else on the server is touched.
+    pub fn given(url: &str, options: &OpenOptions) -> Result<Self> {
+        if rest::is_chosen(options) {
+            let what =
+                "the REST interface of a server given by its URL: its tables are not exported";
+            return Err(EngineError::unsupported(NAME, what));
+        }
+        let mut session = Self::reach(url, &options.guest)?;
+        session.remove()?;
+        session.create_database()?;
+        Ok(session)
+    }
+
+    /// Connects to the server that a URL names.
+    pub fn reach(url: &str, name: &str) -> Result<Self> {
+        let client = client(url, name).map_err(|why| {
+            let wanted = "give it as http://user:password@host:9925";
+            EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
+        })?;
+        let doing = format!("reach the server at {}", client.address);
+        Self::connect(client).map_err(|error| EngineError::failed(NAME, doing, error))
     }
 
     /// Opens a session on a database that another process has opened; it stays when the session
@@ -42,7 +60,7 @@ impl Session {
     }
 
     /// Creates the database, which is dropped when the session ends.
-    pub fn create_database(&mut self) -> Result<()> {
+    fn create_database(&mut self) -> Result<()> {
         self.database_operation("create_database")?;
         self.drops_database = true;
         Ok(())
@@ -50,11 +68,8 @@ impl Session {
 
     /// Drops the database if it was created for this run.
     pub fn drop_own_database(&mut self) -> Result<()> {
-        if std::mem::take(&mut self.drops_database) {
-            self.database_operation("drop_database")
-        } else {
-            Ok(())
-        }
+        let is_own = std::mem::take(&mut self.drops_database);
+        if is_own { self.database_operation("drop_database") } else { Ok(()) }
     }
 
     /// Drops the database if a killed client has left it.
@@ -70,11 +85,8 @@ impl Session {
     }
 
     fn database_operation(&mut self, operation: &str) -> Result<()> {
-        self.request
-            .begin_plain(operation)
-            .raw(",\"database\":")
-            .text(&self.http.database)
-            .raw("}");
+        let request = self.request.begin_plain(operation);
+        request.raw(",\"database\":").json(&self.http.database).raw("}");
         self.run()
     }
 
@@ -123,6 +135,28 @@ impl Drop for Session {
     }
 }
 
+/// Makes a client of the server that a URL names.
+///
+/// # Errors
+/// What is wrong with the URL.
+pub(super) fn client(url: &str, name: &str) -> std::result::Result<HttpClient, &'static str> {
+    let client = HttpClient::from_url(NAME, url, name)?;
+    client.authorization.is_some().then_some(client).ok_or("it names no user")
+}
+
 fn send(http: &HttpClient, request: &Request) -> Result<ureq::Body> {
     http.post("/", "application/json", &request.body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_that_cannot_work_is_refused_with_the_form_of_one_that_can() {
+        for url in ["9925", "https://a:b@localhost:9925", "http://localhost:9925", "http://a@b:1"] {
+            let error = Session::reach(url, "embermark_x").err().unwrap().to_string();
+            assert!(error.contains("http://user:password@host:9925"), "{url}: {error}");
+        }
+    }
 }

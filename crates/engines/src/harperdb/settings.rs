@@ -1,7 +1,5 @@
 //! Settings that the server runs with.
 
-use serde_json::Value;
-
 use super::session::Session;
 use crate::Result;
 use crate::server::engine::ReadBack;
@@ -50,10 +48,7 @@ fn configuration(session: &mut Session) -> Result<Vec<(String, String)>> {
     let configuration = session.answer()?;
     let found = NAMES.iter().filter_map(|name| {
         let value = name.split('.').try_fold(&configuration, |within, part| within.get(part))?;
-        let text = match value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         Some(((*name).to_owned(), text))
     });
     Ok(found.collect())

@@ -4,14 +4,12 @@
 mod lifecycle;
 mod requests;
 
-use super::dialect::{self, HarperSql};
-use super::key::Key;
-use super::managed::DATABASE;
+use super::dialect::HarperSql;
 use super::session::Session;
-use super::{NAME, request};
+use super::{NAME, key, request};
 use crate::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
-    Order, Value,
+    Order,
 };
 use crate::row::Visit;
 use crate::server::Server;
@@ -37,19 +35,13 @@ pub(super) struct HarperStore {
 
 impl HarperStore {
     pub fn new(session: Session, server: Option<Server>) -> Self {
-        let dialect = match session.http.database.as_str() {
-            DATABASE => &dialect::PRIVATE,
-            given => HarperSql::for_database(given),
-        };
+        let dialect = HarperSql::for_database(&session.http.database);
         Self { session, server, dialect, collections: Vec::new() }
     }
 
-    fn def(&self, collection: Collection) -> Result<(&'static CollectionDef, Key)> {
+    fn def(&self, collection: Collection) -> Result<&'static CollectionDef> {
         let def = self.collections.get(collection.0).copied();
-        let def = def.ok_or_else(|| {
-            EngineError::failed(NAME, "find a collection", "it was not created here")
-        })?;
-        Ok((def, Key::new(def)))
+        def.ok_or_else(|| EngineError::failed(NAME, "find a collection", "it was not created here"))
     }
 
     /// Sends the records of an insert request, all of which have to be new.
@@ -64,22 +56,26 @@ impl HarperStore {
     }
 
     /// Inserts a document by the REST interface.
-    fn put(&mut self, def: &CollectionDef, key: Key, document: &Document<'_>) -> Result<()> {
+    fn put(&mut self, def: &CollectionDef, document: &Document<'_>) -> Result<()> {
         let Session { request, rest: Some(rest), .. } = &mut self.session else { return Ok(()) };
         request.body.clear();
-        key.write(&mut request.body, document.key)?;
+        key::write(def, &mut request.body, document.key)?;
         let end = request.body.len();
-        record(request, key, document)?;
+        record(request, def, document)?;
         let (key, record) = request.body.split_at(end);
         rest.put(def.name, key, record)
     }
 }
 
 /// Appends a document as a record.
-fn record(request: &mut request::Request, key: Key, document: &Document<'_>) -> Result<()> {
-    request.raw("{").text(key.attribute()).raw(":");
-    key.write(&mut request.body, document.key)?;
-    request.fields(key.extra_fields().iter().copied().zip(document.key.iter().copied()))?;
+fn record(
+    request: &mut request::Request,
+    def: &CollectionDef,
+    document: &Document<'_>,
+) -> Result<()> {
+    request.raw("{").json(key::attribute(def)).raw(":");
+    key::write(def, &mut request.body, document.key)?;
+    request.fields(key::extra_fields(def).iter().copied().zip(document.key.iter().copied()))?;
     request.fields(document.fields.iter().copied())?;
     request.raw("}");
     Ok(())
@@ -87,9 +83,9 @@ fn record(request: &mut request::Request, key: Key, document: &Document<'_>) -> 
 
 impl DocumentStore for HarperStore {
     fn create(&mut self, def: &'static CollectionDef) -> Result<Collection> {
-        let key = Key::new(def);
-        if def.fields.contains(&key.attribute()) {
-            let what = format!("a field named {}: it is the key of the document", key.attribute());
+        if def.fields.contains(&key::attribute(def)) {
+            let name = key::attribute(def);
+            let what = format!("a field named {name}: it is the key of the document");
             return Err(EngineError::unsupported(NAME, what));
         }
         if def.key.is_empty() {
@@ -104,17 +100,17 @@ impl DocumentStore for HarperStore {
         let indexed = |field: &str| def.indexes.contains(&[field].as_slice());
         let by_rest = self.session.rest.is_some();
         let request = self.session.begin("create_table", def.name);
-        request.raw(",\"primary_key\":").text(key.attribute());
+        request.raw(",\"primary_key\":").json(key::attribute(def));
         // A table whose attributes are named has no others that HarperDB would index unasked:
         // https://docs.harperdb.io/docs/developers/operations-api/databases-and-tables#create-table
         // Without names it takes every attribute that comes by an operation and indexes it, which
         // is its own default. (One that comes by the REST interface it stores but does not know.)
-        let mut fields = key.extra_fields().iter().chain(def.fields);
+        let mut fields = key::extra_fields(def).iter().chain(def.fields);
         let by_itself = !def.fields.is_empty() && fields.all(|field| indexed(field)) && !by_rest;
         if !by_itself {
-            request.raw(",\"attributes\":[{\"name\":").text(key.attribute()).raw("}");
-            for field in key.extra_fields().iter().chain(def.fields) {
-                request.raw(",{\"name\":").text(field);
+            request.raw(",\"attributes\":[{\"name\":").json(key::attribute(def)).raw("}");
+            for field in key::extra_fields(def).iter().chain(def.fields) {
+                request.raw(",{\"name\":").json(field);
                 request.raw(if indexed(field) { ",\"indexed\":true}" } else { "}" });
             }
             request.raw("]");
@@ -133,19 +129,19 @@ impl DocumentStore for HarperStore {
     }
 
     fn insert(&mut self, collection: Collection, document: &Document<'_>) -> Result<()> {
-        let (def, key) = self.def(collection)?;
+        let def = self.def(collection)?;
         if self.session.rest.is_some() {
-            return self.put(def, key, document);
+            return self.put(def, document);
         }
         let request = self.session.begin("insert", def.name).raw(",\"records\":[");
-        record(request, key, document)?;
+        record(request, def, document)?;
         self.insert_records(1).map(drop)
     }
 
     fn upsert(&mut self, collection: Collection, document: &Document<'_>) -> Result<()> {
-        let (def, key) = self.def(collection)?;
+        let def = self.def(collection)?;
         if self.session.rest.is_some() {
-            return self.put(def, key, document);
+            return self.put(def, document);
         }
         match self.update(collection, &Filter::Key(document.key), document.fields)? {
             0 => self.insert(collection, document),
@@ -154,14 +150,14 @@ impl DocumentStore for HarperStore {
     }
 
     fn bulk(&mut self, collection: Collection, documents: &mut dyn Documents) -> Result<u64> {
-        let (def, key) = self.def(collection)?;
+        let def = self.def(collection)?;
         let (mut all, mut count) = (0, 0);
         while let Some(document) = documents.next() {
             let request = match count {
                 0 => self.session.begin("insert", def.name).raw(",\"records\":["),
                 _ => self.session.request.raw(","),
             };
-            record(request, key, &document)?;
+            record(request, def, &document)?;
             count += 1;
             if count == RECORDS || self.session.request.body.len() > BYTES {
                 all += self.insert_records(count)?;
@@ -177,26 +173,26 @@ impl DocumentStore for HarperStore {
         find: &Find<'_>,
         visit: &mut Visit<'_>,
     ) -> Result<()> {
-        let (def, key) = self.def(collection)?;
+        let def = self.def(collection)?;
         if find.limit == Some(0) {
             return Ok(());
         }
-        self.search(def, key, &find.filter)?;
+        self.search(def, &find.filter)?;
         let request = &mut self.session.request;
-        request.names(find.columns);
+        request.json(find.columns);
         // A key has at most one document, and a search by key takes neither.
         if !matches!(find.filter, Filter::Key(_)) {
             if find.order != Order::Any {
                 let (attribute, down) = match find.order {
                     Order::By(field) => (field, false),
                     Order::ByDescending(field) => (field, true),
-                    order => (key.attribute(), order == Order::KeyDescending),
+                    order => (key::attribute(def), order == Order::KeyDescending),
                 };
-                request.raw(",\"sort\":{\"attribute\":").text(attribute);
+                request.raw(",\"sort\":{\"attribute\":").json(attribute);
                 request.raw(if down { ",\"descending\":true}" } else { "}" });
             }
             if let Some(limit) = find.limit {
-                request.raw(",\"limit\":").number(limit);
+                request.raw(",\"limit\":").json(&limit);
             }
         }
         request.raw("}");
@@ -209,18 +205,23 @@ impl DocumentStore for HarperStore {
         filter: &Filter<'_>,
         set: &[Field<'_>],
     ) -> Result<u64> {
-        let (def, key) = self.def(collection)?;
-        if let Some((field, _)) = set.iter().find(|(name, _)| key.has(name)) {
+        let def = self.def(collection)?;
+        if let Some((field, _)) = set.iter().find(|(name, _)| def.key.contains(name)) {
             let what = format!("setting {field}, which is part of the key");
             return Err(EngineError::unsupported(NAME, what));
         }
         let change = ("update", def.name, ",\"records\":[");
         let keys = match filter {
-            Filter::Key(values) => one_key(key, values)?,
-            filter => self.keys(def, key, filter)?,
+            Filter::Key(values) => {
+                let mut json = Vec::new();
+                key::write(def, &mut json, values)?;
+                let end = json.len();
+                (json, vec![end])
+            }
+            filter => self.keys(def, filter)?,
         };
         self.for_keys(change, &keys, |request, id| {
-            request.raw("{").text(key.attribute()).raw(":").raw(id);
+            request.raw("{").json(key::attribute(def)).raw(":").raw(id);
             request.fields(set.iter().copied())?;
             request.raw("}");
             Ok(())
@@ -229,8 +230,8 @@ impl DocumentStore for HarperStore {
 
     /// Looks up first what exists, even by key: `delete` counts keys that do not exist as deleted.
     fn delete(&mut self, collection: Collection, filter: &Filter<'_>) -> Result<u64> {
-        let (def, key) = self.def(collection)?;
-        let keys = self.keys(def, key, filter)?;
+        let def = self.def(collection)?;
+        let keys = self.keys(def, filter)?;
         let change = ("delete", def.name, ",\"ids\":[");
         self.for_keys(change, &keys, |request, id| {
             request.raw(id);
@@ -239,7 +240,7 @@ impl DocumentStore for HarperStore {
     }
 
     fn indexed_fields(&mut self, collection: Collection) -> Result<Vec<String>> {
-        let (def, _) = self.def(collection)?;
+        let def = self.def(collection)?;
         self.session.begin("describe_table", def.name).raw("}");
         let table = self.session.answer()?;
         let attributes = table["attributes"].as_array().into_iter().flatten();
@@ -259,15 +260,7 @@ impl DocumentStore for HarperStore {
         columns: &[&str],
         visit: &mut Visit<'_>,
     ) -> Result<()> {
-        self.session.request.begin_plain("sql").raw(",\"sql\":").text(question).raw("}");
+        self.session.request.begin_plain("sql").raw(",\"sql\":").json(question).raw("}");
         self.session.rows(columns, visit)
     }
-}
-
-/// Returns the only key in a list of keys.
-fn one_key(key: Key, values: &[Value<'_>]) -> Result<Keys> {
-    let mut json = Vec::new();
-    key.write(&mut json, values)?;
-    let end = json.len();
-    Ok((json, vec![end]))
 }

@@ -1,21 +1,12 @@
 //! Answers to queries: series of rows, read as they arrive.
 
-use std::io::{self, BufRead};
+use std::io::BufRead;
 use std::ops::Range;
 
 use super::NAME;
 use super::msgpack::{Decoder, Token, invalid};
+use crate::row::ResultRow;
 use crate::{EngineError, Result};
-
-/// What the following rows have in common.
-#[derive(Debug, Default)]
-pub(super) struct Series {
-    /// Name of the measurement, or of the section of a list.
-    pub name: String,
-    /// Tags of the group, by name.
-    pub tags: Vec<(String, String)>,
-    pub columns: Vec<String>,
-}
 
 /// A value of a row. Texts are stored in the row.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,9 +19,11 @@ pub(super) enum Value {
     Other,
 }
 
-/// Values of a row, in the order of its series' columns.
+/// A row: the tags of its series, then its own values.
 #[derive(Debug, Default)]
 pub(super) struct Row {
+    /// Names of the tags and of the columns.
+    pub names: Vec<String>,
     pub values: Vec<Value>,
     text: String,
 }
@@ -41,47 +34,86 @@ impl Row {
     }
 }
 
-/// Receives a row, whether its series differs from that of the row before, and the series.
-pub(super) type Receive<'a> = dyn FnMut(&Row, bool, &Series) -> Result<()> + 'a;
+/// Finds the places of columns among the names of a row: its values, then its tags, which come
+/// before them. Fails when one is missing, and names the existing ones.
+pub fn find_columns(columns: &[&str], names: &[String], found: &mut Vec<usize>) -> Result<()> {
+    found.clear();
+    for column in columns {
+        found.push(names.iter().rposition(|name| name == column).ok_or_else(|| {
+            let why = format!("the answer has only {}", names.join(", "));
+            EngineError::failed(NAME, format!("give the column `{column}`"), why)
+        })?);
+    }
+    Ok(())
+}
+
+pub(super) struct SelectedRow<'a> {
+    pub row: &'a Row,
+    /// Place of each column.
+    pub places: &'a [usize],
+}
+
+impl SelectedRow<'_> {
+    fn value(&self, column: usize) -> Option<&Value> {
+        self.row.values.get(*self.places.get(column)?)
+    }
+
+    fn wrong_type(&self, column: usize, what: &str) -> EngineError {
+        let held = match self.value(column) {
+            Some(Value::Text(range)) => format!("{:?}", self.row.text(range)),
+            Some(value) => format!("{value:?}"),
+            None => "nothing: it was not selected".to_owned(),
+        };
+        let doing = format!("read column {column} as {what}");
+        EngineError::failed(NAME, doing, format!("it holds {held}"))
+    }
+}
+
+impl ResultRow for SelectedRow<'_> {
+    fn int(&self, column: usize) -> Result<Option<i64>> {
+        match self.value(column) {
+            Some(Value::Int(value)) => Ok(Some(*value)),
+            Some(Value::Null) => Ok(None),
+            _ => Err(self.wrong_type(column, "an integer")),
+        }
+    }
+
+    fn float(&self, column: usize) -> Result<Option<f64>> {
+        match self.value(column) {
+            Some(Value::Float(value)) => Ok(Some(*value)),
+            Some(Value::Int(value)) => Ok(Some(*value as f64)),
+            Some(Value::Null) => Ok(None),
+            _ => Err(self.wrong_type(column, "a number")),
+        }
+    }
+
+    fn text(&self, column: usize) -> Result<Option<&str>> {
+        match self.value(column) {
+            Some(Value::Text(range)) => Ok(Some(self.row.text(range))),
+            Some(Value::Null) => Ok(None),
+            _ => Err(self.wrong_type(column, "text")),
+        }
+    }
+}
+
+/// Receives a row, and whether its series differs from that of the row before.
+pub(super) type Receive<'a> = dyn FnMut(&Row, bool) -> Result<()> + 'a;
 
 /// Reads an answer to its end. It comes in chunks, each a separate value
 /// (<https://docs.influxdata.com/influxdb/v1.8/tools/api/#query-string-parameters-1>, `chunked`):
 /// `{"results": [{"series": [{"name", "tags", "columns", "values"}], "partial"}]}`. `partial` means
 /// that more follows. `error` is in a result or instead of the results.
 pub(super) fn read(input: impl BufRead, receive: &mut Receive<'_>) -> Result<()> {
-    let mut reading = Reading {
-        decoder: Decoder::new(input),
-        series: Series::default(),
-        row: Row::default(),
-        key: String::new(),
-        partial: false,
-        receive,
-    };
-    let answered = reading.chunks();
-    answered.map_err(|stop| match stop {
-        Stop::Read(error) => EngineError::failed(NAME, "end its answer", error),
-        Stop::Server(message) => EngineError::failed(NAME, "answer the question", message),
-        Stop::Receiver(error) => error,
-    })
+    let (decoder, row, key) = (Decoder::new(input), Row::default(), String::new());
+    Reading { decoder, row, key, partial: false, receive }.chunks()
 }
 
-enum Stop {
-    Read(io::Error),
-    Server(String),
-    Receiver(EngineError),
+fn refused(message: impl ToString) -> EngineError {
+    EngineError::failed(NAME, "answer the question", message)
 }
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
-        Self::Read(error)
-    }
-}
-
-type Read<T = ()> = std::result::Result<T, Stop>;
 
 struct Reading<'a, 'b, R> {
     decoder: Decoder<R>,
-    series: Series,
     row: Row,
     key: String,
     partial: bool,
@@ -89,7 +121,7 @@ struct Reading<'a, 'b, R> {
 }
 
 impl<R: BufRead> Reading<'_, '_, R> {
-    fn chunks(&mut self) -> Read {
+    fn chunks(&mut self) -> Result<()> {
         while !self.decoder.at_end()? {
             for _ in 0..self.map()? {
                 match self.key()? {
@@ -98,18 +130,18 @@ impl<R: BufRead> Reading<'_, '_, R> {
                             self.result()?;
                         }
                     }
-                    "error" => return Err(Stop::Server(self.string()?)),
+                    "error" => return Err(refused(self.string()?)),
                     _ => self.skip_value()?,
                 }
             }
         }
         match self.partial {
-            true => Err(Stop::Server("rows are missing at its end (is max-row-limit set?)".into())),
+            true => Err(refused("rows are missing at its end (is max-row-limit set?)")),
             false => Ok(()),
         }
     }
 
-    fn result(&mut self) -> Read {
+    fn result(&mut self) -> Result<()> {
         self.partial = false;
         for _ in 0..self.map()? {
             match self.key()? {
@@ -119,30 +151,31 @@ impl<R: BufRead> Reading<'_, '_, R> {
                     }
                 }
                 "partial" => self.read_partial()?,
-                "error" => return Err(Stop::Server(self.string()?)),
+                "error" => return Err(refused(self.string()?)),
                 _ => self.skip_value()?,
             }
         }
         Ok(())
     }
 
-    fn series(&mut self) -> Read {
-        self.series.name.clear();
-        self.series.tags.clear();
-        self.series.columns.clear();
+    fn series(&mut self) -> Result<()> {
+        self.row.names.clear();
+        self.row.values.clear();
+        self.row.text.clear();
         for _ in 0..self.map()? {
             match self.key()? {
-                "name" => self.series.name = self.string()?,
                 "tags" => {
                     for _ in 0..self.map()? {
-                        let tag = (self.string()?, self.string()?);
-                        self.series.tags.push(tag);
+                        let name = self.string()?;
+                        self.row.names.insert(self.row.values.len(), name);
+                        let value = self.value()?;
+                        self.row.values.push(value);
                     }
                 }
                 "columns" => {
                     for _ in 0..self.array()? {
                         let column = self.string()?;
-                        self.series.columns.push(column);
+                        self.row.names.push(column);
                     }
                 }
                 "values" => self.rows()?,
@@ -153,25 +186,25 @@ impl<R: BufRead> Reading<'_, '_, R> {
         Ok(())
     }
 
-    fn rows(&mut self) -> Read {
-        let rows = self.array()?;
-        for n in 0..rows {
+    fn rows(&mut self) -> Result<()> {
+        let (tags, text) = (self.row.values.len(), self.row.text.len());
+        for n in 0..self.array()? {
             let width = self.array()?;
-            if width != self.series.columns.len() {
-                return Err(invalid("a row that is not as wide as its columns").into());
+            if tags + width != self.row.names.len() {
+                return Err(invalid("a row that is not as wide as its columns"));
             }
-            self.row.values.clear();
-            self.row.text.clear();
+            self.row.values.truncate(tags);
+            self.row.text.truncate(text);
             for _ in 0..width {
                 let value = self.value()?;
                 self.row.values.push(value);
             }
-            (self.receive)(&self.row, n == 0, &self.series).map_err(Stop::Receiver)?;
+            (self.receive)(&self.row, n == 0)?;
         }
         Ok(())
     }
 
-    fn value(&mut self) -> Read<Value> {
+    fn value(&mut self) -> Result<Value> {
         Ok(match self.decoder.token()? {
             Token::Nil => Value::Null,
             Token::Bool(value) => Value::Bool(value),
@@ -189,7 +222,7 @@ impl<R: BufRead> Reading<'_, '_, R> {
         })
     }
 
-    fn read_partial(&mut self) -> Read {
+    fn read_partial(&mut self) -> Result<()> {
         match self.decoder.token()? {
             Token::Bool(more) => self.partial |= more,
             token => self.decoder.skip(token)?,
@@ -197,40 +230,40 @@ impl<R: BufRead> Reading<'_, '_, R> {
         Ok(())
     }
 
-    fn map(&mut self) -> Read<usize> {
+    fn map(&mut self) -> Result<usize> {
         match self.decoder.token()? {
             Token::Map(keys) => Ok(keys),
-            _ => Err(invalid("another value instead of a map").into()),
+            _ => Err(invalid("another value instead of a map")),
         }
     }
 
-    fn array(&mut self) -> Read<usize> {
+    fn array(&mut self) -> Result<usize> {
         match self.decoder.token()? {
             Token::Array(items) => Ok(items),
             Token::Nil => Ok(0),
-            _ => Err(invalid("another value instead of a list").into()),
+            _ => Err(invalid("another value instead of a list")),
         }
     }
 
-    fn key(&mut self) -> Read<&str> {
+    fn key(&mut self) -> Result<&str> {
         self.key.clear();
         text(&mut self.decoder, &mut self.key)?;
         Ok(&self.key)
     }
 
-    fn string(&mut self) -> Read<String> {
+    fn string(&mut self) -> Result<String> {
         let mut string = String::new();
         text(&mut self.decoder, &mut string)?;
         Ok(string)
     }
 
-    fn skip_value(&mut self) -> Read {
+    fn skip_value(&mut self) -> Result<()> {
         let token = self.decoder.token()?;
-        Ok(self.decoder.skip(token)?)
+        self.decoder.skip(token)
     }
 }
 
-fn text(decoder: &mut Decoder<impl BufRead>, to: &mut String) -> io::Result<()> {
+fn text(decoder: &mut Decoder<impl BufRead>, to: &mut String) -> Result<()> {
     match decoder.token()? {
         Token::Text(bytes) => decoder.text(bytes, to),
         _ => Err(invalid("another value instead of a text")),
@@ -253,7 +286,7 @@ mod tests {
     /// Returns the values, each with its text if it is one.
     fn values(bytes: &[u8]) -> Result<Vec<(Value, String)>> {
         let mut all = Vec::new();
-        read(bytes, &mut |row, _, _| {
+        read(bytes, &mut |row, _| {
             let text = |value: &Value| match value {
                 Value::Text(range) => row.text(range).to_owned(),
                 _ => String::new(),

@@ -4,35 +4,22 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::NAME;
-use embermark_libraries::search_path;
-
 use crate::deps;
 use crate::program::{Missing, Search, Variable};
 
 pub(super) const VARIABLE: Variable =
     Variable { name: "EMBERMARK_INFLUXD", of: "the program `influxd`", below: &[] };
 
-pub(super) struct Installation {
-    pub influxd: PathBuf,
-    /// Version from `influxd version`, for example `1.6.7~rc0`.
-    pub version: String,
-}
-
-/// Finds the program: from the variable, else on the search path, else from the package that `make
-/// servers` unpacks. Only version 1 is accepted, because later versions have another query
-/// interface and other settings.
-pub(super) fn find() -> Result<Installation, Missing> {
-    let mut folders = search_path::folders();
-    folders.push(deps::folder(NAME).join("usr/bin"));
-    let search = Search {
-        variable: VARIABLE,
-        folders,
-        install: deps::install_hint("make servers", "install InfluxDB 1.x").to_owned(),
-    };
+/// Finds the program and its version, for example `1.6.7~rc0`: from the variable, else on the
+/// search path, else from the package that `make servers` unpacks. Only version 1 is accepted,
+/// because later versions have another query interface and other settings.
+pub(super) fn find() -> Result<(PathBuf, String), Missing> {
+    let ours = deps::folder(NAME).join("usr/bin");
+    let search = Search::on_path(VARIABLE, ours, "install InfluxDB 1.x");
     let [influxd] = search.find(["influxd"])?;
     let version = search.version(Command::new(&influxd).arg("version"), number)?;
     if version.starts_with("1.") {
-        return Ok(Installation { influxd, version });
+        return Ok((influxd, version));
     }
     Err(Missing {
         why: format!("{} is version {version}, and 1.x is needed", influxd.display()),

@@ -50,7 +50,11 @@ fn add(lines: &mut Vec<u8>, measurement: &str, point: &Point<'_>) -> Result<()> 
                 let what = format!("{value} as a value (field `{name}`)");
                 return Err(EngineError::unsupported(NAME, what));
             }
-            FieldValue::Text(text) => quoted(lines, text),
+            FieldValue::Text(text) => {
+                lines.push(b'"');
+                escaped(lines, text, |byte| matches!(byte, b'"' | b'\\'));
+                lines.push(b'"');
+            }
         }
     }
     number(lines, format_args!(" {}\n", point.time_ns));
@@ -67,24 +71,17 @@ fn tag(lines: &mut Vec<u8>, name: &str, text: &str) -> Result<()> {
         let what = format!("the tag `{name}` as {text:?}: empty, with a line break or backslash");
         return Err(EngineError::unsupported(NAME, what));
     }
-    for byte in text.bytes() {
-        if matches!(byte, b',' | b'=' | b' ') {
-            lines.push(b'\\');
-        }
-        lines.push(byte);
-    }
+    escaped(lines, text, |byte| matches!(byte, b',' | b'=' | b' '));
     Ok(())
 }
 
-fn quoted(lines: &mut Vec<u8>, text: &str) {
-    lines.push(b'"');
+fn escaped(lines: &mut Vec<u8>, text: &str, is_special: impl Fn(u8) -> bool) {
     for byte in text.bytes() {
-        if matches!(byte, b'"' | b'\\') {
+        if is_special(byte) {
             lines.push(b'\\');
         }
         lines.push(byte);
     }
-    lines.push(b'"');
 }
 
 #[cfg(test)]

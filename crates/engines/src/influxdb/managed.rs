@@ -28,7 +28,7 @@ const MIB: u64 = 1024 * 1024;
 
 /// Starts a server with these options and creates the database, unless it exists.
 pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
-    let found = installation::find().map_err(|missing| missing.error(NAME))?;
+    let (influxd, _) = installation::find().map_err(|missing| missing.error(NAME))?;
     // A killed server leaves its socket, which influxd creates again.
     let home = Home::open(NAME, &options.dir, Account::ourselves())?;
     let password = password(&home, options.durability)?;
@@ -40,7 +40,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     // https://docs.influxdata.com/influxdb/v1.8/introduction/install/: a service ends by SIGTERM.
     // It closes its files, and leaves the cache's content to the log.
     let args = ["run".into(), "-config".into(), file.into()].to_vec();
-    let mut spec = ServerSpec::new(NAME, &found.influxd, args);
+    let mut spec = ServerSpec::new(NAME, &influxd, args);
     spec.env.extend(without_overrides(env::vars_os().map(|(name, _)| name)));
     spec.env.extend(options.settings.iter().map(|(name, value)| (variable(name), value.into())));
     let session_of = |user: Option<&str>| {
@@ -52,13 +52,12 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     if let Some(password) = password {
         // Until there is a first administrator, the only permitted action is to create one. An
         // administrator from an earlier start remains.
-        created = session.create_user(USER, &password);
+        let sql = format!("CREATE USER {USER} WITH PASSWORD '{password}' WITH ALL PRIVILEGES");
+        created = session.execute(&sql);
         session = session_of(Some(&format!("{USER}:{password}")))?;
     }
-    match (session.create_database(), created) {
-        (Err(_), Err(error)) | (Err(error), Ok(())) => Err(error),
-        (Ok(()), _) => Ok((server, session)),
-    }
+    session.create_database().map_err(|error| created.err().unwrap_or(error))?;
+    Ok((server, session))
 }
 
 /// Returns the administrator's password, if there is one. It is stored next to the database, which

@@ -6,8 +6,6 @@
 //! integers from floats.
 
 mod answer;
-mod columns;
-mod external;
 mod idle;
 mod installation;
 mod line;
@@ -27,7 +25,7 @@ use embermark_model::Durability;
 use crate::http::HttpClient;
 use crate::server::Server;
 use crate::server::engine::ServerEngine;
-use crate::{DataModel, Engine, Info, Kind, Store, TierSetting, TierTable};
+use crate::{DataModel, Engine, Info, Store, TierSetting, TierTable};
 use session::Session;
 use store::InfluxStore;
 use udp::Sender;
@@ -67,22 +65,16 @@ const fn synced(words: &'static str) -> TierSetting<bool> {
 }
 
 pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
-    info: Info {
-        id: NAME,
-        name: "InfluxDB",
-        kind: Kind::Server,
-        family: DataModel::Series,
-        licence: "MIT",
-    },
+    info: Info::server(NAME, "InfluxDB", DataModel::Series, "MIT"),
     forbids_publishing: false,
     has_maintenance: true,
     tiers: &TIERS,
     settings: settings::SETTINGS,
     variable: installation::VARIABLE.name,
-    find: || installation::find().map(|found| (vec![("influxd", found.influxd)], found.version)),
+    find: || installation::find().map(|(influxd, version)| (vec![("influxd", influxd)], version)),
     library: |found| found,
     check_url: |url| Ok(HttpClient::from_url(NAME, url, "").map(drop)?),
-    given: external::connect,
+    given: Session::given,
     private: managed::start,
     read_back: settings::read_back,
     // A joined client writes over HTTP in every tier.
@@ -90,13 +82,9 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
         let pid =
             server.as_ref().filter(|_| TIERS.for_tier(options.durability).set).map(Server::pid);
         let sender = pid.map(Sender::connect).transpose()?;
-        Ok(Store::Series(Box::new(InfluxStore::new(
-            session,
-            server,
-            sender,
-            idle::expects_cold_shards(options),
-        ))))
+        let cold = idle::expects_cold_shards(options);
+        Ok(Store::Series(Box::new(InfluxStore::new(session, server, sender, cold))))
     },
     join: Session::join,
-    remove_left: |url, name| external::reach(url, name)?.end(),
+    remove_left: |url, name| Session::reach(url, name)?.end(),
 };

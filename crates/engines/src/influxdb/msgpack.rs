@@ -2,6 +2,9 @@
 
 use std::io::{self, BufRead, Read};
 
+use super::NAME;
+use crate::{EngineError, Result};
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Token {
     Nil,
@@ -27,11 +30,11 @@ impl<R: BufRead> Decoder<R> {
         Self { input }
     }
 
-    pub fn at_end(&mut self) -> io::Result<bool> {
-        Ok(self.input.fill_buf()?.is_empty())
+    pub fn at_end(&mut self) -> Result<bool> {
+        self.input.fill_buf().map(<[u8]>::is_empty).map_err(unreadable)
     }
 
-    pub fn token(&mut self) -> io::Result<Token> {
+    pub fn token(&mut self) -> Result<Token> {
         let [first] = self.bytes()?;
         Ok(match first {
             0x00..=0x7f => Token::Int(i64::from(first)),
@@ -71,24 +74,25 @@ impl<R: BufRead> Decoder<R> {
     }
 
     /// Appends the bytes of a text to `to`.
-    pub fn text(&mut self, bytes: usize, to: &mut String) -> io::Result<()> {
-        let read = (&mut self.input).take(bytes as u64).read_to_string(to)?;
-        if read == bytes { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    pub fn text(&mut self, bytes: usize, to: &mut String) -> Result<()> {
+        let read = (&mut self.input).take(bytes as u64).read_to_string(to).map_err(unreadable)?;
+        if read == bytes { Ok(()) } else { Err(unreadable(io::ErrorKind::UnexpectedEof.into())) }
     }
 
     /// Skips what belongs to a token.
-    pub fn skip(&mut self, token: Token) -> io::Result<()> {
+    pub fn skip(&mut self, token: Token) -> Result<()> {
         match token {
             Token::Nil | Token::Bool(_) | Token::Int(_) | Token::Float(_) => Ok(()),
             Token::Text(bytes) | Token::Opaque(bytes) => {
-                io::copy(&mut (&mut self.input).take(bytes as u64), &mut io::sink()).map(drop)
+                let skipped = io::copy(&mut (&mut self.input).take(bytes as u64), &mut io::sink());
+                skipped.map(drop).map_err(unreadable)
             }
             Token::Array(items) => self.skip_items(items),
             Token::Map(keys) => self.skip_items(2 * keys),
         }
     }
 
-    fn skip_items(&mut self, items: usize) -> io::Result<()> {
+    fn skip_items(&mut self, items: usize) -> Result<()> {
         for _ in 0..items {
             let token = self.token()?;
             self.skip(token)?;
@@ -96,17 +100,17 @@ impl<R: BufRead> Decoder<R> {
         Ok(())
     }
 
-    fn bytes<const N: usize>(&mut self) -> io::Result<[u8; N]> {
+    fn bytes<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut bytes = [0; N];
-        self.input.read_exact(&mut bytes)?;
+        self.input.read_exact(&mut bytes).map_err(unreadable)?;
         Ok(bytes)
     }
 
-    fn short(&mut self) -> io::Result<usize> {
+    fn short(&mut self) -> Result<usize> {
         Ok(usize::from(u16::from_be_bytes(self.bytes()?)))
     }
 
-    fn long(&mut self) -> io::Result<usize> {
+    fn long(&mut self) -> Result<usize> {
         Ok(u32::from_be_bytes(self.bytes()?) as usize)
     }
 }
@@ -115,16 +119,20 @@ fn text_or_bytes(text: bool, length: usize) -> Token {
     if text { Token::Text(length) } else { Token::Opaque(length) }
 }
 
+fn unreadable(error: io::Error) -> EngineError {
+    EngineError::failed(NAME, "end its answer", error)
+}
+
 /// Returns the error for an unexpected answer.
-pub(super) fn invalid(what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("the answer has {what}"))
+pub(super) fn invalid(what: &str) -> EngineError {
+    EngineError::failed(NAME, "end its answer", format!("the answer has {what}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn one(bytes: &[u8]) -> io::Result<Token> {
+    fn one(bytes: &[u8]) -> Result<Token> {
         Decoder::new(bytes).token()
     }
 

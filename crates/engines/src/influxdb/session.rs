@@ -6,13 +6,12 @@ use embermark_model::Durability;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::NAME;
-use super::answer::{self, Receive, Row, Value};
-use super::columns::{self, ColumnSource, SelectedRow};
+use super::answer::{self, Receive, SelectedRow, Value};
 use super::version_2;
 use super::version_3;
 use crate::http::{HttpClient, discard, reader};
 use crate::row::Visit;
-use crate::{EngineError, Result};
+use crate::{EngineError, OpenOptions, Result};
 
 /// Rows per chunk of an answer: the server's default
 /// (<https://docs.influxdata.com/influxdb/v1.8/tools/api/#query-string-parameters-1>).
@@ -31,10 +30,11 @@ pub(super) struct Session {
     query_path: String,
     write_path: String,
     form: String,
-    sources: Vec<ColumnSource>,
+    /// Places of the selected columns, in memory that is kept.
+    places: Vec<usize>,
     /// Whether the database is dropped when the session ends, also after an error.
     pub drop_database: bool,
-    version: Version,
+    pub version: Version,
     /// Whether a server of version 3 acknowledges writes before they are in its log, and whether
     /// there were such writes since the last flush.
     pub no_sync: bool,
@@ -42,22 +42,52 @@ pub(super) struct Session {
 }
 
 /// A server's interface. Versions 2 and 3 include the version that the server reports.
-enum Version {
+pub(super) enum Version {
     First,
     Second(String),
     Third(String),
 }
 
 impl Session {
+    /// Connects to a given server and creates a database, which is dropped at the end. Nothing else
+    /// on the server is touched.
+    pub fn given(url: &str, options: &OpenOptions) -> Result<Self> {
+        let mut session = Self::reach(url, &options.guest)?;
+        session.set_durability(options.durability);
+        session.end()?;
+        session.create_database()?;
+        session.drop_database = true;
+        Ok(session)
+    }
+
+    /// Connects to a given server. The database `name` is dropped at the end.
+    pub fn reach(url: &str, name: &str) -> Result<Self> {
+        let client = HttpClient::from_url(NAME, url, name).map_err(|why| {
+            let wanted = "give it as http://user:password@host:8086, or without the user; of version 2 as \
+                          http://ORGANISATION:TOKEN@host:8086, of version 3 as http://token:TOKEN@host:8181";
+            EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
+        })?;
+        let doing = format!("reach the server at {}", client.address);
+        let mut session = Self::connect_to_any(client).map_err(|error| {
+            let advice = "is it running, and is it version 1, 2 or 3?";
+            EngineError::failed(NAME, doing, format!("{error}; {advice}"))
+        })?;
+        session.drop_database = true;
+        Ok(session)
+    }
+
     /// Connects through a client to a server whose version is unknown.
-    pub fn connect_to_any(mut client: HttpClient) -> Result<Self> {
+    fn connect_to_any(mut client: HttpClient) -> Result<Self> {
         let mut version = Version::First;
+        // The password in the URL is a token: https://docs.influxdata.com/influxdb/v2/admin/tokens/
+        // and https://docs.influxdata.com/influxdb3/core/admin/tokens/.
+        let token = client.user.as_ref().and_then(|user| Some(user.split_once(':')?.1.to_owned()));
+        let authorization = |scheme: &str| token.as_ref().map(|token| format!("{scheme} {token}"));
         if let Some(second) = version_2::version(&client) {
             version = Version::Second(second);
-            client.authorization = version_2::authorization(&client);
+            client.authorization = authorization("Token");
         } else {
-            let of_third = version_3::authorization(&client);
-            let of_first = std::mem::replace(&mut client.authorization, of_third);
+            let of_first = std::mem::replace(&mut client.authorization, authorization("Bearer"));
             match version_3::version(&client) {
                 Some(third) => version = Version::Third(third),
                 None => client.authorization = of_first,
@@ -72,7 +102,7 @@ impl Session {
     /// Sets when a server of version 3 acknowledges writes, as a tier requires. In other versions
     /// this is not a setting of a request.
     pub fn set_durability(&mut self, durability: Durability) {
-        if self.version_3().is_some() {
+        if let Version::Third(_) = self.version {
             self.write_path = version_3::write_path(&self.client.database, durability);
             self.no_sync = durability == Durability::None;
         }
@@ -89,7 +119,7 @@ impl Session {
             write_path: format!("/write?db={database}&precision=n"),
             client,
             form: String::new(),
-            sources: Vec::new(),
+            places: Vec::new(),
             drop_database: false,
             version: Version::First,
             no_sync: false,
@@ -112,25 +142,6 @@ impl Session {
             Version::Third(_) => return version_3::create(&self.client),
         }
         let sql = format!("CREATE DATABASE \"{}\" WITH SHARD DURATION 52w", self.client.database);
-        self.execute(&sql)
-    }
-
-    /// Returns the version of a server of version 2, or `None`.
-    pub fn version_2(&self) -> Option<&str> {
-        if let Version::Second(version) = &self.version { Some(version) } else { None }
-    }
-
-    /// Returns the version of a server of version 3, or `None`.
-    pub fn version_3(&self) -> Option<&str> {
-        if let Version::Third(version) = &self.version { Some(version) } else { None }
-    }
-
-    /// Creates the first user, with all permissions.
-    ///
-    /// # Errors
-    /// Returns the engine's message, also when there is a user already.
-    pub fn create_user(&mut self, name: &str, password: &str) -> Result<()> {
-        let sql = format!("CREATE USER {name} WITH PASSWORD '{password}' WITH ALL PRIVILEGES");
         self.execute(&sql)
     }
 
@@ -158,10 +169,7 @@ impl Session {
 
     /// Waits until everything written can be read.
     pub fn flush(&mut self) -> Result<()> {
-        match std::mem::take(&mut self.unsynced) {
-            true => version_3::flush(&self.client),
-            false => Ok(()),
-        }
+        if std::mem::take(&mut self.unsynced) { version_3::flush(&self.client) } else { Ok(()) }
     }
 
     /// Writes lines. They are in the log when this returns, except with `no_sync`.
@@ -176,17 +184,17 @@ impl Session {
 
     /// Runs a query and visits its rows with these columns.
     pub fn query(&mut self, influxql: &str, columns: &[&str], visit: &mut Visit<'_>) -> Result<()> {
-        if self.version_3().is_some() {
+        if let Version::Third(_) = self.version {
             return version_3::query(&self.client, influxql, columns, visit);
         }
-        let mut found = std::mem::take(&mut self.sources);
-        let answered = self.series(influxql, &mut |row, first, series| {
+        let mut places = std::mem::take(&mut self.places);
+        let answered = self.series(influxql, &mut |row, first| {
             if first {
-                columns::find_columns(columns, series, &mut found)?;
+                answer::find_columns(columns, &row.names, &mut places)?;
             }
-            visit(&SelectedRow { row, series, sources: &found })
+            visit(&SelectedRow { row, places: &places })
         });
-        self.sources = found;
+        self.places = places;
         answered
     }
 
@@ -196,11 +204,11 @@ impl Session {
     /// Returns the engine's message. Unsupported in version 3, which cannot delete points
     /// (<https://docs.influxdata.com/influxdb3/core/reference/influxql/feature-support/>).
     pub fn execute(&mut self, influxql: &str) -> Result<()> {
-        if self.version_3().is_some() {
+        if let Version::Third(_) = self.version {
             let what = "deleting points in version 3, which can only delete whole tables";
             return Err(EngineError::unsupported(NAME, what));
         }
-        self.series(influxql, &mut |_, _, _| Ok(()))
+        self.series(influxql, &mut |_, _| Ok(()))
     }
 
     /// Runs a query and passes on its rows as they arrive, with their series.
@@ -216,9 +224,7 @@ impl Session {
         self.client.accept = Some("application/json");
         let answer = self.send_statement(influxql);
         self.client.accept = Some(MESSAGE_PACK);
-        let mut answer = reader(answer?);
-        let json: serde_json::Value = serde_json::from_reader(&mut answer)
-            .map_err(|error| Self::failed("end its answer", error))?;
+        let json = read_json(answer?)?;
         let result = &json["results"][0];
         match json["error"].as_str().or_else(|| result["error"].as_str()) {
             None => Ok(result.clone()),
@@ -241,13 +247,15 @@ impl Session {
     /// series that `of` selects. `add` is called with the counter's name.
     pub fn statistics(&mut self, of: &str, add: &mut dyn FnMut(&str, i64)) -> Result<()> {
         let database = self.client.database.clone();
-        self.series(&format!("SHOW STATS FOR '{of}'"), &mut |row: &Row, _, series| {
-            let tag = series.tags.iter().find(|(name, _)| name == "database");
-            if tag.is_none_or(|(_, value)| *value == database) {
-                for (name, value) in series.columns.iter().zip(&row.values) {
-                    if let Value::Int(value) = value {
-                        add(name, *value);
-                    }
+        self.series(&format!("SHOW STATS FOR '{of}'"), &mut |row, _| {
+            let named = || row.names.iter().zip(&row.values);
+            let is_of_another = named().any(|(name, value)| match value {
+                Value::Text(text) => name == "database" && row.text(text) != database,
+                _ => false,
+            });
+            for (name, value) in named() {
+                if let (Value::Int(value), false) = (value, is_of_another) {
+                    add(name, *value);
                 }
             }
             Ok(())
@@ -258,6 +266,11 @@ impl Session {
     pub fn failed(doing: &str, why: impl ToString) -> EngineError {
         EngineError::failed(NAME, doing, why)
     }
+}
+
+/// Reads an answer that is JSON.
+pub(super) fn read_json(answer: ureq::Body) -> Result<serde_json::Value> {
+    serde_json::from_reader(reader(answer)).map_err(|e| Session::failed("end its answer", e))
 }
 
 impl Drop for Session {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::session::Session;
+use super::session::{Session, Version};
 use super::{TIERS, idle, udp, version_2, version_3};
 use crate::server::engine::ReadBack;
 use crate::settings::lines;
@@ -57,33 +57,20 @@ const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[(SNAPSHOT, "8m")], "more files, merged more often", MANUAL),
     Candidate::new(&[(SNAPSHOT, "100m")], "memory, and a longer log to read at the start", MANUAL),
     Candidate::new(&[("data.max-index-log-file-size", "10m")], "memory for the index", MANUAL),
-    Candidate::new(
-        &[(FSYNC_DELAY, "10ms")],
-        "a lone writer waits for others to be synced with it",
-        MANUAL,
-    ),
-    Candidate::new(
-        &[(FSYNC_DELAY, "100ms")],
-        "a lone writer waits for others to be synced with it",
-        MANUAL,
-    ),
+    Candidate::new(&[(FSYNC_DELAY, "10ms")], WAITS, MANUAL),
+    Candidate::new(&[(FSYNC_DELAY, "100ms")], WAITS, MANUAL),
 ];
+
+const WAITS: &str = "a lone writer waits for others to be synced with it";
 
 /// Setting of the time that a write waits for other writes, to be synced with them.
 const FSYNC_DELAY: &str = "data.wal-fsync-delay";
 
 /// Returns the settings that decide what a commit survives.
 pub(super) fn tier_settings(session: &mut Session) -> Result<Vec<(String, String)>> {
-    if session.version_3().is_some() {
-        return Ok(vec![no_sync_setting(session)]);
-    }
-    if session.version_2().is_some() {
-        let mut settings = version_2::settings(&session.client);
-        settings.retain(|(name, _)| name == "storage-wal-fsync-delay");
-        return Ok(settings);
-    }
-    let (_, mut settings) = diagnostics(session)?;
-    settings.retain(|(name, _)| name == FSYNC_DELAY);
+    let keeping = [FSYNC_DELAY, "storage-wal-fsync-delay", version_3::NO_SYNC];
+    let (_, mut settings) = reported(session)?;
+    settings.retain(|(name, _)| keeping.contains(&&**name));
     Ok(settings)
 }
 
@@ -94,38 +81,30 @@ pub(super) fn tier_settings(session: &mut Session) -> Result<Vec<(String, String
 /// Returns the engine's message. On a given server the user must be an administrator.
 pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<ReadBack> {
     let given = options.url.is_some();
-    if let Some(version) = session.version_3() {
-        let (version, settings) = (version.to_owned(), vec![no_sync_setting(session)]);
-        return Ok(ReadBack { version, settings, cache: None });
-    }
-    if let Some(version) = session.version_2() {
-        let (version, settings) = (version.to_owned(), version_2::settings(&session.client));
-        return Ok(ReadBack { version, settings, cache: None });
-    }
-    let (version, mut settings) = diagnostics(session)?;
+    let (version, mut settings) = reported(session)?;
     settings.retain(|(name, _)| !(given && name.starts_with("udp.")));
-    let version = version.ok_or_else(|| {
-        Session::failed("report its version", "SHOW DIAGNOSTICS has no section `build`")
-    })?;
     let size = settings.iter().find(|(name, _): &&(String, String)| name == SNAPSHOT);
     // A private server uses twice this: the data being written, and the data that arrives then.
     let cache = size.and_then(|(_, bytes)| bytes.parse::<u64>().ok()).map(|bytes| 2 * bytes);
     if !given && TIERS.for_tier(options.durability).set {
-        settings.push(udp::setting());
+        settings.push(("udp.read-buffer granted".to_owned(), udp::granted().to_string()));
     }
     Ok(ReadBack { version, settings, cache })
 }
 
-/// Returns the setting of requests to a server of version 3, which reports no settings of its own.
-fn no_sync_setting(session: &Session) -> (String, String) {
-    (version_3::NO_SYNC.to_owned(), session.no_sync.to_string())
-}
-
-/// A version, and settings by name.
-type Diagnostics = (Option<String>, Vec<(String, String)>);
-
-/// Returns the version and the settings that the server reports.
-fn diagnostics(session: &mut Session) -> Result<Diagnostics> {
+/// Returns the version and the settings that the server reports. One of version 3 reports no
+/// settings, so there it is that of the requests.
+fn reported(session: &mut Session) -> Result<(String, Vec<(String, String)>)> {
+    match &session.version {
+        Version::First => {}
+        Version::Second(version) => {
+            return Ok((version.clone(), version_2::settings(&session.client)));
+        }
+        Version::Third(version) => {
+            let no_sync = (version_3::NO_SYNC.to_owned(), session.no_sync.to_string());
+            return Ok((version.clone(), vec![no_sync]));
+        }
+    }
     let answer = session.json("SHOW DIAGNOSTICS")?;
     let mut version = None;
     let mut settings = Vec::new();
@@ -140,6 +119,8 @@ fn diagnostics(session: &mut Session) -> Result<Diagnostics> {
             settings.extend(kept.map(|(setting, value)| (format!("{name}.{setting}"), value)));
         }
     }
+    let no_version = "SHOW DIAGNOSTICS has no section `build`";
+    let version = version.ok_or_else(|| Session::failed("report its version", no_version))?;
     Ok((version, settings))
 }
 

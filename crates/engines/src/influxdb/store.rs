@@ -3,7 +3,7 @@
 use super::NAME;
 use super::idle;
 use super::line;
-use super::session::Session;
+use super::session::{Session, Version};
 use super::settings;
 use super::shards;
 use super::udp::Sender;
@@ -63,21 +63,6 @@ impl InfluxStore {
             self.post()?;
         }
         Ok(count)
-    }
-
-    fn send_all(&mut self, measurement: &str, points: &mut dyn Points) -> Result<u64> {
-        let Some(sender) = &mut self.sender else { return Ok(0) };
-        let mut count = 0;
-        let mut send = || {
-            while let Some(point) = points.next() {
-                sender.push(measurement, &point)?;
-                count += 1;
-            }
-            sender.send_rest()
-        };
-        let sent = send();
-        sender.discard_packet();
-        sent.map(|()| count)
     }
 
     fn post(&mut self) -> Result<()> {
@@ -171,8 +156,8 @@ impl SeriesStore for InfluxStore {
 
     fn bulk(&mut self, measurement: &str, points: &mut dyn Points) -> Result<u64> {
         self.written = true;
-        match self.sender {
-            Some(_) => self.send_all(measurement, points),
+        match &mut self.sender {
+            Some(sender) => sender.send_all(measurement, points),
             None => self.post_all(measurement, points),
         }
     }
@@ -190,7 +175,7 @@ impl SeriesStore for InfluxStore {
 
     /// Sets the duration of the database's shards from now on. They span a year by default.
     fn keep_by(&mut self, span_ns: i64) -> Result<()> {
-        if self.session.version_2().is_some() || self.session.version_3().is_some() {
+        if !matches!(self.session.version, Version::First) {
             let what =
                 "dropping a shard in versions 2 and 3: their servers only do so by the wall clock";
             return Err(EngineError::unsupported(NAME, what));

@@ -16,7 +16,7 @@ use super::line;
 use super::queue::Queue;
 use super::session::Session;
 use crate::Result;
-use crate::series::Point;
+use crate::series::Points;
 
 /// Bytes that the server asks the kernel to use for its queue. It gets less where
 /// `net.core.rmem_max` is less.
@@ -86,11 +86,6 @@ impl Sender {
         Ok(())
     }
 
-    /// Returns whether points were sent that are not known to be written.
-    pub fn has_unconfirmed(&self) -> bool {
-        self.stored < self.sent
-    }
-
     pub fn send_line(&mut self, line: &[u8]) -> Result<()> {
         self.wait_for_room(line.len())?;
         send(&self.socket, line)?;
@@ -98,24 +93,29 @@ impl Sender {
         Ok(())
     }
 
-    /// Adds a point to the current datagram, which is sent when it is full.
-    pub fn push(&mut self, measurement: &str, point: &Point<'_>) -> Result<()> {
-        let before = self.packet.len();
-        line::append(&mut self.packet, measurement, point)?;
-        if self.packet.len() > DATAGRAM && before > 0 {
-            self.send_packet(before)?;
-        }
-        self.waiting += 1;
-        Ok(())
-    }
-
-    pub fn send_rest(&mut self) -> Result<()> {
-        if self.packet.is_empty() { Ok(()) } else { self.send_packet(self.packet.len()) }
-    }
-
-    pub fn discard_packet(&mut self) {
+    /// Sends points in full datagrams. Returns their number.
+    pub fn send_all(&mut self, measurement: &str, points: &mut dyn Points) -> Result<u64> {
+        let sent = self.fill_datagrams(measurement, points);
         self.packet.clear();
         self.waiting = 0;
+        sent
+    }
+
+    fn fill_datagrams(&mut self, measurement: &str, points: &mut dyn Points) -> Result<u64> {
+        let mut count = 0;
+        while let Some(point) = points.next() {
+            let before = self.packet.len();
+            line::append(&mut self.packet, measurement, &point)?;
+            if self.packet.len() > DATAGRAM && before > 0 {
+                self.send_packet(before)?;
+            }
+            self.waiting += 1;
+            count += 1;
+        }
+        if !self.packet.is_empty() {
+            self.send_packet(self.packet.len())?;
+        }
+        Ok(count)
     }
 
     fn send_packet(&mut self, bytes: usize) -> Result<()> {
@@ -164,19 +164,25 @@ impl Sender {
     /// dropped, or the server could not parse one or write a point.
     pub fn flush(&mut self, session: &mut Session) -> Result<()> {
         let mut since = Instant::now();
-        while self.has_unconfirmed() {
+        while self.stored < self.sent {
             let queued = self.queued()?;
-            let now = Counters::read(session)?;
-            if now.not_understood > 0 || now.not_written > 0 {
+            // https://docs.influxdata.com/platform/monitoring/influxdata-platform/tools/measurements-internal/#udp
+            let (mut written, mut not_understood, mut not_written) = (0, 0, 0);
+            session.statistics("udp", &mut |name, value| match name {
+                "pointsTx" => written += value,
+                "pointsParseFail" => not_understood += value,
+                "batchesTxFail" => not_written += value,
+                _ => {}
+            })?;
+            if not_understood > 0 || not_written > 0 {
                 let why = format!(
-                    "it did not understand {} datagrams and failed to write {} batches: points \
-                     are lost",
-                    now.not_understood, now.not_written
+                    "it did not understand {not_understood} datagrams and failed to write \
+                     {not_written} batches: points are lost"
                 );
                 return Err(Session::failed("write what it was sent over UDP", why));
             }
-            if now.written != self.stored {
-                (self.stored, since) = (now.written, Instant::now());
+            if written != self.stored {
+                (self.stored, since) = (written, Instant::now());
             } else if since.elapsed() > STALL_TIMEOUT {
                 let why = format!(
                     "of {} points it wrote {}, {queued} bytes wait, and nothing has happened for \
@@ -185,7 +191,7 @@ impl Sender {
                 );
                 return Err(Session::failed("write what it was sent over UDP", why));
             }
-            if self.has_unconfirmed() {
+            if self.stored < self.sent {
                 sleep(COUNTER_POLL_INTERVAL);
             }
         }
@@ -208,36 +214,9 @@ fn send(socket: &UdpSocket, datagram: &[u8]) -> Result<()> {
     })
 }
 
-/// Returns the setting that bounds the queue, for the report.
-pub(super) fn setting() -> (String, String) {
-    ("udp.read-buffer granted".to_owned(), granted().to_string())
-}
-
-/// Returns the kernel's limit for a socket.
-fn granted() -> usize {
+/// Returns the kernel's limit for a socket, which bounds the queue.
+pub(super) fn granted() -> usize {
     let limit = fs::read_to_string("/proc/sys/net/core/rmem_max");
     let limit = limit.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(GRANTED);
     limit.min(READ_BUFFER)
-}
-
-/// What the server counts
-/// (<https://docs.influxdata.com/platform/monitoring/influxdata-platform/tools/measurements-internal/#udp>).
-#[derive(Default)]
-struct Counters {
-    written: i64,
-    not_understood: i64,
-    not_written: i64,
-}
-
-impl Counters {
-    fn read(session: &mut Session) -> Result<Self> {
-        let mut counters = Self::default();
-        session.statistics("udp", &mut |name, value| match name {
-            "pointsTx" => counters.written += value,
-            "pointsParseFail" => counters.not_understood += value,
-            "batchesTxFail" => counters.not_written += value,
-            _ => {}
-        })?;
-        Ok(counters)
-    }
 }

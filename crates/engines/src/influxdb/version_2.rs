@@ -6,7 +6,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::NAME;
-use super::session::Session;
+use super::session::{Session, read_json};
 use crate::http::{HttpClient, discard, reader};
 use crate::{EngineError, Result};
 
@@ -21,17 +21,10 @@ const BUCKETS_PER_PAGE: usize = 100;
 /// (<https://docs.influxdata.com/influxdb/v2/api/#operation/GetHealth>). Version 1 does not have
 /// this path, or reports another version there.
 pub(super) fn version(client: &HttpClient) -> Option<String> {
-    let health = read(client.get("/health").ok()?).ok()?;
+    let health = read_json(client.get("/health").ok()?).ok()?;
     let version = health["version"].as_str()?;
     let version = version.strip_prefix('v').unwrap_or(version);
     version.starts_with("2.").then(|| version.to_owned())
-}
-
-/// Returns the authorization of requests: the user in the URL is the organisation, and the password
-/// is a token (<https://docs.influxdata.com/influxdb/v2/admin/tokens/>).
-pub(super) fn authorization(client: &HttpClient) -> Option<String> {
-    let (_, token) = client.user.as_ref()?.split_once(':')?;
-    Some(format!("Token {token}"))
 }
 
 /// Creates the bucket with the database's name.
@@ -56,12 +49,11 @@ pub(super) fn delete(client: &HttpClient) -> Result<()> {
         // A missing bucket is an error in a search by name, but not in a list.
         let skipped = page * BUCKETS_PER_PAGE;
         let path = format!("/api/v2/buckets?orgID={of}&limit={BUCKETS_PER_PAGE}&offset={skipped}");
-        let listed = read(client.get(&path)?)?;
+        let listed = read_json(client.get(&path)?)?;
         let buckets = listed["buckets"].as_array().map_or(&[][..], Vec::as_slice);
         let own = buckets.iter().find(|bucket| bucket["name"] == client.database.as_str());
         if let Some(id) = own.and_then(|bucket| bucket["id"].as_str()) {
-            let deleted = client.delete(&format!("/api/v2/buckets/{id}"))?;
-            return deleted.map_or(Ok(()), |deleted| discard(NAME, deleted));
+            return client.delete(&format!("/api/v2/buckets/{id}"));
         }
         if buckets.len() < BUCKETS_PER_PAGE {
             break;
@@ -73,14 +65,11 @@ pub(super) fn delete(client: &HttpClient) -> Result<()> {
 /// Returns the settings of its storage. The server reports them only for an operator's token, so
 /// without one there are none (<https://docs.influxdata.com/influxdb/v2/api/#operation/GetConfig>).
 pub(super) fn settings(client: &HttpClient) -> Vec<(String, String)> {
-    let answer = client.get("/api/v2/config").and_then(read).unwrap_or_default();
+    let answer = client.get("/api/v2/config").and_then(read_json).unwrap_or_default();
     let settings = answer["config"].as_object().into_iter().flatten();
     let storage = settings.filter(|(name, _)| name.starts_with("storage-"));
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     storage.map(|(name, value)| (name.clone(), text(value))).collect()
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Returns the number of running compactions, from the server's metrics
@@ -89,10 +78,8 @@ fn text(value: &Value) -> String {
 /// # Errors
 /// Fails when the server does not report them.
 pub(super) fn compactions(client: &HttpClient) -> Result<f64> {
-    let mut metrics = String::new();
-    std::io::Read::read_to_string(&mut reader(client.get("/metrics")?), &mut metrics)
-        .map_err(|error| Session::failed("end its metrics", error))?;
-    Ok(active(&metrics))
+    let metrics = std::io::read_to_string(reader(client.get("/metrics")?));
+    metrics.map(|text| active(&text)).map_err(|e| Session::failed("end its metrics", e))
 }
 
 fn active(metrics: &str) -> f64 {
@@ -100,6 +87,7 @@ fn active(metrics: &str) -> f64 {
     lines.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
 }
 
+/// Returns the id of the organisation, which is the user in the URL.
 fn organisation(client: &HttpClient) -> Result<String> {
     let name = client.user.as_ref().and_then(|user| Some(user.split_once(':')?.0));
     let Some(name) = name.filter(|name| !name.is_empty()) else {
@@ -108,15 +96,11 @@ fn organisation(client: &HttpClient) -> Result<String> {
         return Err(EngineError::failed(NAME, "use a server of version 2", wanted));
     };
     let path = format!("/api/v2/orgs?org={}", utf8_percent_encode(name, NON_ALPHANUMERIC));
-    let found = read(client.get(&path)?)?;
+    let found = read_json(client.get(&path)?)?;
     let id = found["orgs"][0]["id"].as_str();
     id.map(str::to_owned).ok_or_else(|| {
         Session::failed("find the organisation of its URL", "it has no organisation with that name")
     })
-}
-
-fn read(body: ureq::Body) -> Result<Value> {
-    serde_json::from_reader(reader(body)).map_err(|error| Session::failed("end its answer", error))
 }
 
 #[cfg(test)]

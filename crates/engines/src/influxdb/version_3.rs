@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 use super::NAME;
-use super::session::Session;
+use super::session::{Session, read_json};
 use crate::http::{HttpClient, discard, reader};
 use crate::row::{ResultRow, Visit};
 use crate::{EngineError, Result};
@@ -29,16 +29,9 @@ const FLUSHED: &str = "embermark_flushed";
 /// (<https://docs.influxdata.com/influxdb3/core/api/server-information/#operation/GetPing>).
 /// Version 1 gives no answer there.
 pub(super) fn version(client: &HttpClient) -> Option<String> {
-    let pong: Value = serde_json::from_reader(reader(client.get("/ping").ok()?)).ok()?;
+    let pong = read_json(client.get("/ping").ok()?).ok()?;
     let version = pong["version"].as_str()?;
     version.starts_with("3.").then(|| version.to_owned())
-}
-
-/// Returns the authorization of requests: the password in the URL is a token
-/// (<https://docs.influxdata.com/influxdb3/core/admin/tokens/>).
-pub(super) fn authorization(client: &HttpClient) -> Option<String> {
-    let (_, token) = client.user.as_ref()?.split_once(':')?;
-    Some(format!("Bearer {token}"))
 }
 
 pub(super) fn create(client: &HttpClient) -> Result<()> {
@@ -50,22 +43,20 @@ pub(super) fn create(client: &HttpClient) -> Result<()> {
 
 /// Deletes the database, if it exists.
 pub(super) fn delete(client: &HttpClient) -> Result<()> {
-    let listed = client.get("/api/v3/configure/database?format=json")?;
-    let listed: Value = serde_json::from_reader(reader(listed))
-        .map_err(|error| Session::failed("end its list of databases", error))?;
+    let listed = read_json(client.get("/api/v3/configure/database?format=json")?)?;
     let mut databases = listed.as_array().into_iter().flatten();
     if !databases.any(|database| database["iox::database"] == client.database.as_str()) {
         return Ok(());
     }
     let path = format!("/api/v3/configure/database?db={}&hard_delete_at=now", client.database);
-    client.delete(&path)?.map_or(Ok(()), |deleted| discard(NAME, deleted))
+    client.delete(&path)
 }
 
 /// Deletes a table, if it exists.
 pub(super) fn delete_table(client: &HttpClient, table: &str) -> Result<()> {
     let path =
         format!("/api/v3/configure/table?db={}&table={table}&hard_delete_at=now", client.database);
-    client.delete(&path)?.map_or(Ok(()), |deleted| discard(NAME, deleted))
+    client.delete(&path)
 }
 
 /// Returns the path for lines with times in ns. A request is written completely or not at all. A

@@ -6,7 +6,7 @@ use std::{ptr, slice};
 
 use super::api::{self, Api};
 use crate::lsm::{self, Batch, Bytes, Destination, Iter, ReadOptions, Value};
-use crate::owned::Owned;
+use crate::owned::{Owned, c_string};
 use crate::{EngineError, Result};
 
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ pub(super) type Db = lsm::Db<Own>;
 pub(super) fn open(folder: &Path, options: Options) -> Result<Db> {
     let ((lib, api), doing) =
         (api::library()?, format!("open the database in {}", folder.display()));
-    let path = lib.path(folder, &doing)?;
+    let path = c_string(lib.id, &doing, folder)?;
     // SAFETY: all objects are owned here; `open` copies the options, and the cache and the policy
     // live as long as the database.
     unsafe {
@@ -89,7 +89,7 @@ pub(super) struct Changes<'a> {
 impl Changes<'_> {
     /// Sets the value of a key, or removes the key. Writes the batch once it has the size of four
     /// write buffers, because all of it is in memory.
-    pub(super) fn set(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+    pub fn set(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
         self.db.set(&mut Destination::Batch(&mut self.batch), key, value)?;
         self.bytes += key.len() + value.map_or(0, <[u8]>::len);
         if self.bytes >= 4 * self.db.own.options.write_buffer {
@@ -100,14 +100,14 @@ impl Changes<'_> {
     }
 
     /// Writes the rest.
-    pub(super) fn finish(self) -> Result<()> {
+    pub fn finish(self) -> Result<()> {
         self.db.write(&self.batch)
     }
 }
 
 impl Db {
     #[inline]
-    pub(super) fn get<'a>(&'a self, reads: &ReadOptions, key: &[u8]) -> Result<Option<Value<'a>>> {
+    pub fn get<'a>(&'a self, reads: &ReadOptions, key: &[u8]) -> Result<Option<Value<'a>>> {
         let mut size = 0;
         // SAFETY: all are open; the key lives through the call.
         let at = self.lib.call("get a value", |error| unsafe {
@@ -120,7 +120,7 @@ impl Db {
     }
 
     /// Returns an iterator over all pairs.
-    pub(super) fn iter<'a>(&'a self, reads: &'a ReadOptions) -> Iter<'a> {
+    pub fn iter<'a>(&'a self, reads: &'a ReadOptions) -> Iter<'a> {
         // SAFETY: all are open, and borrowed by the iterator.
         unsafe {
             let raw = (self.own.api.create_iterator)(self.raw.raw, reads.0.raw);
@@ -130,12 +130,7 @@ impl Db {
 
     /// Sets the value of a key, or removes the key.
     #[inline]
-    pub(super) fn set(
-        &self,
-        to: &mut Destination<'_>,
-        key: &[u8],
-        value: Option<&[u8]>,
-    ) -> Result<()> {
+    pub fn set(&self, to: &mut Destination<'_>, key: &[u8], value: Option<&[u8]>) -> Result<()> {
         let (lib, api, db, writes) = (self.lib, self.own.api, self.raw.raw, self.writes.raw);
         let (at, size) = (key.as_ptr(), key.len());
         // SAFETY: all are open; key and value live through the call, which copies them.
@@ -159,12 +154,12 @@ impl Db {
         Ok(())
     }
 
-    pub(super) fn changes(&self) -> Changes<'_> {
+    pub fn changes(&self) -> Changes<'_> {
         Changes { db: self, batch: self.batch(), bytes: 0 }
     }
 
     /// Calls `see` with what a batch inserts.
-    pub(super) fn puts(&self, batch: &Batch, mut see: &mut dyn FnMut(&[u8], &[u8])) {
+    pub fn puts(&self, batch: &Batch, mut see: &mut dyn FnMut(&[u8], &[u8])) {
         type See<'a> = &'a mut dyn FnMut(&[u8], &[u8]);
         extern "C" fn put(see: *mut c_void, key: Bytes, size: usize, value: Bytes, of: usize) {
             // SAFETY: `see` is the pointer given below; the library lends that many bytes.
@@ -180,7 +175,7 @@ impl Db {
     }
 
     /// Compacts the keys between two, or all of them.
-    pub(super) fn compact(&self, between: Option<[&[u8]; 2]>) {
+    pub fn compact(&self, between: Option<[&[u8]; 2]>) {
         let ends = between.map(|ends| ends.map(|key| (key.as_ptr(), key.len())));
         let [from, to] = ends.unwrap_or([(ptr::null(), 0); 2]);
         // SAFETY: the database is open; null stands for a key before, or after, all others.

@@ -5,7 +5,7 @@
     reason = "each function is one of the library's, and asks of its caller what that asks"
 )]
 
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, c_char, c_int};
 use std::fs::OpenOptions;
 use std::os::fd::AsRawFd;
 use std::ptr;
@@ -18,11 +18,22 @@ pub(super) use lmdb_master_sys::{
 
 use super::{ID, MANUAL};
 use crate::mapped::library::{
-    CursorMove, Env, Facts, Library, MODE, Pair, Slot, TABLES, Write, check,
+    CursorMove, Env, Facts, Library, MODE, MoveCursor, OpenCursor, Pair, TABLES, Write, check,
 };
 use crate::{Checked, EngineError, Result, owned};
 
 pub(super) enum Lmdb {}
+
+const _: () = assert!(
+    CursorMove::First as u32 == ffi::MDB_FIRST
+        && CursorMove::Last as u32 == ffi::MDB_LAST
+        && CursorMove::Next as u32 == ffi::MDB_NEXT
+        && CursorMove::Previous as u32 == ffi::MDB_PREV
+        && CursorMove::At as u32 == ffi::MDB_SET
+        && CursorMove::From as u32 == ffi::MDB_SET_RANGE
+        && Write::Append as u32 == ffi::MDB_APPEND
+        && Write::Replace as u32 == ffi::MDB_CURRENT
+);
 
 /// Codes for damage: a page of the wrong kind or missing, a file of another format, and, from a
 /// copy, a page that is neither in a tree nor free.
@@ -55,8 +66,17 @@ unsafe impl Library for Lmdb {
     type Val = ffi::MDB_val;
     type Ended = ();
 
+    const CREATE_ENV: unsafe extern "C" fn(*mut *mut Self::Env) -> c_int = ffi::mdb_env_create;
     const CLOSE: unsafe extern "C" fn(*mut Self::Env) = ffi::mdb_env_close;
     const ABORT: unsafe extern "C" fn(*mut Self::Txn) = ffi::mdb_txn_abort;
+    const RESET: unsafe extern "C" fn(*mut Self::Txn) = ffi::mdb_txn_reset;
+    const RENEW: unsafe extern "C" fn(*mut Self::Txn) -> c_int = ffi::mdb_txn_renew;
+    const OPEN_TABLE: unsafe extern "C" fn(*mut Self::Txn, *const c_char, u32, *mut u32) -> c_int =
+        ffi::mdb_dbi_open;
+    const OPEN_CURSOR: OpenCursor<Self::Txn, Self::Cursor> = ffi::mdb_cursor_open;
+    const RENEW_CURSOR: unsafe extern "C" fn(*mut Self::Txn, *mut Self::Cursor) -> c_int =
+        ffi::mdb_cursor_renew;
+    const MOVE_CURSOR: MoveCursor<Self::Cursor, Self::Val> = ffi::mdb_cursor_get;
     const CLOSE_CURSOR: unsafe extern "C" fn(*mut Self::Cursor) = ffi::mdb_cursor_close;
 
     fn error_message(code: c_int) -> String {
@@ -102,10 +122,6 @@ unsafe impl Library for Lmdb {
         Ok(checked)
     }
 
-    unsafe fn create(env: Slot<Self::Env>) -> c_int {
-        ffi::mdb_env_create(env)
-    }
-
     unsafe fn open(env: *mut Self::Env, dir: &CStr, flags: u32, map: usize) -> c_int {
         let codes = [ffi::mdb_env_set_mapsize(env, map), ffi::mdb_env_set_maxdbs(env, TABLES)];
         match codes.into_iter().find(|code| *code != ffi::MDB_SUCCESS) {
@@ -133,26 +149,12 @@ unsafe impl Library for Lmdb {
         code
     }
 
-    unsafe fn begin(env: *mut Self::Env, reads: bool, txn: Slot<Self::Txn>) -> c_int {
+    unsafe fn begin(env: *mut Self::Env, reads: bool, txn: &mut *mut Self::Txn) -> c_int {
         ffi::mdb_txn_begin(env, ptr::null_mut(), if reads { ffi::MDB_RDONLY } else { 0 }, txn)
     }
 
     unsafe fn commit(txn: *mut Self::Txn) -> c_int {
         ffi::mdb_txn_commit(txn)
-    }
-
-    #[inline]
-    unsafe fn reset(txn: *mut Self::Txn) {
-        ffi::mdb_txn_reset(txn);
-    }
-
-    #[inline]
-    unsafe fn renew(txn: *mut Self::Txn) -> c_int {
-        ffi::mdb_txn_renew(txn)
-    }
-
-    unsafe fn open_table(txn: *mut Self::Txn, name: &CStr, flags: u32, dbi: &mut u32) -> c_int {
-        ffi::mdb_dbi_open(txn, name.as_ptr(), flags, dbi)
     }
 
     /// 0 empties the database and keeps it.
@@ -184,39 +186,8 @@ unsafe impl Library for Lmdb {
     }
 
     #[inline]
-    unsafe fn open_cursor(txn: *mut Self::Txn, table: u32, cursor: Slot<Self::Cursor>) -> c_int {
-        ffi::mdb_cursor_open(txn, table, cursor)
-    }
-
-    #[inline]
-    unsafe fn renew_cursor(txn: *mut Self::Txn, cursor: *mut Self::Cursor) -> c_int {
-        ffi::mdb_cursor_renew(txn, cursor)
-    }
-
-    #[inline]
-    unsafe fn move_cursor(
-        cursor: *mut Self::Cursor,
-        pair: &mut Pair<Self>,
-        to: CursorMove,
-    ) -> c_int {
-        let to = match to {
-            CursorMove::First => ffi::MDB_FIRST,
-            CursorMove::Last => ffi::MDB_LAST,
-            CursorMove::Next => ffi::MDB_NEXT,
-            CursorMove::Previous => ffi::MDB_PREV,
-            CursorMove::At => ffi::MDB_SET,
-            CursorMove::From => ffi::MDB_SET_RANGE,
-        };
-        ffi::mdb_cursor_get(cursor, &mut pair.key, &mut pair.value, to)
-    }
-
-    #[inline]
     unsafe fn write(cursor: *mut Self::Cursor, pair: &mut Pair<Self>, how: Write) -> c_int {
-        let how = match how {
-            Write::Append => ffi::MDB_APPEND,
-            Write::Replace => ffi::MDB_CURRENT,
-        };
-        ffi::mdb_cursor_put(cursor, &mut pair.key, &mut pair.value, how)
+        ffi::mdb_cursor_put(cursor, &mut pair.key, &mut pair.value, how as u32)
     }
 
     #[inline]

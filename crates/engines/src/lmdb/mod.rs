@@ -10,8 +10,10 @@
 use embermark_model::Durability;
 
 use crate::mapped::{self, library::Library};
-use crate::settings::{SWITCH, is_on, lines};
-use crate::{Availability, Candidate, Embedded, Origin, Setting, Settings, TierSetting, TierTable};
+use crate::settings::SWITCH;
+use crate::{
+    Availability, Candidate, Embedded, Info, Origin, Setting, Settings, TierSetting, TierTable,
+};
 
 mod ffi;
 
@@ -42,9 +44,7 @@ const SYNCED: TierSetting<u32> = TierSetting::new(
 const MANUAL: &str = "http://www.lmdb.tech/doc/group__mdb.html";
 
 pub(crate) static ENGINE: Embedded<u32> = Embedded {
-    id: ID,
-    name: "LMDB",
-    licence: "OpenLDAP Public License 2.8",
+    info: Info::key_value(ID, "LMDB", "OpenLDAP Public License 2.8"),
     tiers: TIERS,
     availability: || Availability::Ready { version: Lmdb::version() },
     library: None,
@@ -56,9 +56,9 @@ pub(crate) static ENGINE: Embedded<u32> = Embedded {
     join: Some(mapped::join::<Lmdb>),
 };
 
-const ENVIRONMENT: &str = "http://www.lmdb.tech/doc/group__mdb__env.html";
+const ENV: &str = "http://www.lmdb.tech/doc/group__mdb__env.html";
 
-/// The flags of an environment ([`ENVIRONMENT`]).
+/// The flags of an environment ([`ENV`]).
 const SETTINGS: Settings = Settings {
     known: &[
         Setting::new("MDB_NOSYNC", SWITCH).by_default("OFF"),
@@ -76,48 +76,37 @@ const SETTINGS: Settings = Settings {
         ("MDB_RDONLY", "it is written"),
     ],
     candidates: CANDIDATES,
-    written: |set| {
-        lines("/* before mdb_env_open(env, path, flags, mode) */", set, |name, value| {
-            match is_on(value) {
-                true => format!("flags |= {name};"),
-                false => format!("flags &= ~{name};"),
-            }
-        })
-    },
+    written: |set| mapped::flag_lines("/* before mdb_env_open(env, path, flags, mode) */", set),
 };
 
 const CANDIDATES: &[Candidate] = &[
-    Candidate::new(
-        &[("MDB_WRITEMAP", "ON")],
-        "a stray write of the program damages the file",
-        ENVIRONMENT,
-    ),
+    Candidate::new(&[("MDB_WRITEMAP", "ON")], "a stray write of the program damages the file", ENV),
     Candidate::new(
         &[("MDB_WRITEMAP", "OFF")],
         "pages are copied in memory before they are written",
-        ENVIRONMENT,
+        ENV,
     ),
     Candidate::new(
         &[("MDB_NORDAHEAD", "ON")],
         "scans of a file that is not in memory read page by page",
-        ENVIRONMENT,
+        ENV,
     ),
     Candidate::new(
         &[("MDB_NOMEMINIT", "ON")],
         "old memory of the program may get into the file",
-        ENVIRONMENT,
+        ENV,
     ),
     // Without MDB_NOSYNC, under which neither of the two has an effect.
     Candidate::new(
         &[("MDB_NOSYNC", "OFF"), ("MDB_NOMETASYNC", "ON")],
         "a sync for each commit; a power cut may take the last one",
-        ENVIRONMENT,
+        ENV,
     )
     .keeping(Durability::Process),
     Candidate::new(
         &[("MDB_NOSYNC", "OFF"), ("MDB_WRITEMAP", "ON"), ("MDB_MAPASYNC", "ON")],
         "a power cut may damage the file",
-        ENVIRONMENT,
+        ENV,
     )
     .keeping(Durability::Process),
 ];

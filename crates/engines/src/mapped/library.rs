@@ -1,11 +1,11 @@
 //! The common functions of LMDB and of MDBX, which began as a copy of it.
 
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, c_char, c_int};
 use std::path::Path;
 use std::ptr;
 use std::sync::Arc;
 
-use crate::owned::Owned;
+use crate::owned::{Owned, c_string};
 use crate::{Checked, EngineError, Result};
 
 /// Address space for the map. It takes neither memory nor disk before it is used. 64 GiB, or less
@@ -17,27 +17,32 @@ pub(crate) const TABLES: u32 = 40;
 /// Permissions of new files, before the umask.
 pub(crate) const MODE: u16 = 0o664;
 
+/// A move of a cursor, by its number in both libraries.
 #[derive(Clone, Copy)]
 pub(crate) enum CursorMove {
-    First,
-    Last,
-    Next,
-    Previous,
-    At,
+    First = 0,
+    Last = 6,
+    Next = 8,
+    Previous = 12,
+    At = 15,
     /// To the key or the first one above it.
-    From,
+    From = 17,
 }
 
+/// How a cursor writes, by its flag in both libraries.
 #[derive(Clone, Copy)]
 pub(crate) enum Write {
+    /// At its key.
+    Replace = 0x40,
     /// Above all keys.
-    Append,
-    /// At the cursor's key.
-    Replace,
+    Append = 0x2_0000,
 }
 
-/// Where a function stores a handle.
-pub(crate) type Slot<'a, T> = &'a mut *mut T;
+/// Opens a cursor of a table and stores its handle.
+pub(crate) type OpenCursor<T, C> = unsafe extern "C" fn(*mut T, u32, *mut *mut C) -> c_int;
+
+/// Moves a cursor by the number of a [`CursorMove`], and fills in the key and the value.
+pub(crate) type MoveCursor<C, V> = unsafe extern "C" fn(*mut C, *mut V, *mut V, u32) -> c_int;
 
 /// A key and its value. The library fills in what it finds.
 pub(crate) struct Pair<L: Library> {
@@ -50,6 +55,16 @@ impl<L: Library> Pair<L> {
     pub fn new(key: &[u8], value: &[u8]) -> Self {
         Self { key: L::val(key), value: L::val(value) }
     }
+
+    /// Moves a cursor. Only moves by key use the key, which is only read.
+    ///
+    /// # Safety
+    /// The cursor must be open.
+    #[inline]
+    pub unsafe fn find(&mut self, cursor: *mut L::Cursor, to: CursorMove) -> c_int {
+        // SAFETY: the caller's promise.
+        unsafe { (L::MOVE_CURSOR)(cursor, &mut self.key, &mut self.value, to as u32) }
+    }
 }
 
 /// A library with LMDB's functions. They return the library's codes, which [`check`] turns into
@@ -58,7 +73,7 @@ impl<L: Library> Pair<L> {
 /// # Safety
 /// Handles must be open when they are passed. Transactions of different threads can run at the same
 /// time, and any thread can use a transaction that reads. The functions `ABORT`, `CLOSE`, and
-/// `CLOSE_CURSOR` free what `begin`, `create`, and `open_cursor` made.
+/// `CLOSE_CURSOR` free what `begin`, `CREATE_ENV`, and `OPEN_CURSOR` made.
 pub(crate) unsafe trait Library: Sized + 'static {
     const ID: &'static str;
     /// The manual's page of limits.
@@ -84,8 +99,17 @@ pub(crate) unsafe trait Library: Sized + 'static {
     /// Return type of functions that end a transaction.
     type Ended;
 
+    const CREATE_ENV: unsafe extern "C" fn(*mut *mut Self::Env) -> c_int;
     const CLOSE: unsafe extern "C" fn(*mut Self::Env);
     const ABORT: unsafe extern "C" fn(*mut Self::Txn) -> Self::Ended;
+    /// Ends the snapshot of a transaction that reads.
+    const RESET: unsafe extern "C" fn(*mut Self::Txn) -> Self::Ended;
+    const RENEW: unsafe extern "C" fn(*mut Self::Txn) -> c_int;
+    const OPEN_TABLE: unsafe extern "C" fn(*mut Self::Txn, *const c_char, u32, *mut u32) -> c_int;
+    const OPEN_CURSOR: OpenCursor<Self::Txn, Self::Cursor>;
+    /// Moves a cursor of a snapshot that ended to the current snapshot of its transaction.
+    const RENEW_CURSOR: unsafe extern "C" fn(*mut Self::Txn, *mut Self::Cursor) -> c_int;
+    const MOVE_CURSOR: MoveCursor<Self::Cursor, Self::Val>;
     const CLOSE_CURSOR: unsafe extern "C" fn(*mut Self::Cursor);
 
     /// Returns the library's message for a code.
@@ -96,8 +120,7 @@ pub(crate) unsafe trait Library: Sized + 'static {
     /// The same as for [`crate::owned::bytes`].
     unsafe fn bytes<'a>(val: Self::Val) -> &'a [u8];
 
-    unsafe fn create(env: Slot<Self::Env>) -> c_int;
-    /// Opens an environment from `create`, for [`TABLES`] and with a map of this size. Missing
+    /// Opens an environment from `CREATE_ENV`, for [`TABLES`] and with a map of this size. Missing
     /// files are created.
     unsafe fn open(env: *mut Self::Env, dir: &CStr, flags: u32, map: usize) -> c_int;
     unsafe fn sync(env: *mut Self::Env) -> c_int;
@@ -106,25 +129,13 @@ pub(crate) unsafe trait Library: Sized + 'static {
     /// Runs the library's own check of all pages.
     fn walk(env: &Env<Self>) -> Result<Checked>;
 
-    unsafe fn begin(env: *mut Self::Env, reads: bool, txn: Slot<Self::Txn>) -> c_int;
+    unsafe fn begin(env: *mut Self::Env, reads: bool, txn: &mut *mut Self::Txn) -> c_int;
     unsafe fn commit(txn: *mut Self::Txn) -> c_int;
-    /// Ends the snapshot of a transaction that reads.
-    unsafe fn reset(txn: *mut Self::Txn);
-    unsafe fn renew(txn: *mut Self::Txn) -> c_int;
-    unsafe fn open_table(txn: *mut Self::Txn, name: &CStr, flags: u32, dbi: &mut u32) -> c_int;
     unsafe fn clear(txn: *mut Self::Txn, table: u32) -> c_int;
     unsafe fn count(txn: *mut Self::Txn, table: u32, keys: &mut u64) -> c_int;
     unsafe fn get(txn: *mut Self::Txn, table: u32, pair: &mut Pair<Self>) -> c_int;
     unsafe fn put(txn: *mut Self::Txn, table: u32, pair: &mut Pair<Self>) -> c_int;
     unsafe fn delete(txn: *mut Self::Txn, table: u32, key: &mut Self::Val) -> c_int;
-    unsafe fn open_cursor(txn: *mut Self::Txn, table: u32, cursor: Slot<Self::Cursor>) -> c_int;
-    /// Moves a cursor of a snapshot that ended to the current snapshot of its transaction.
-    unsafe fn renew_cursor(txn: *mut Self::Txn, cursor: *mut Self::Cursor) -> c_int;
-    unsafe fn move_cursor(
-        cursor: *mut Self::Cursor,
-        pair: &mut Pair<Self>,
-        to: CursorMove,
-    ) -> c_int;
     unsafe fn write(cursor: *mut Self::Cursor, pair: &mut Pair<Self>, how: Write) -> c_int;
     /// Deletes the pair at a cursor. [`CursorMove::Next`] then finds the pair after it.
     unsafe fn delete_at(cursor: *mut Self::Cursor) -> c_int;
@@ -175,15 +186,13 @@ unsafe impl<L: Library> Sync for Env<L> {}
 impl<L: Library> Env<L> {
     /// Opens the environment in a folder. Missing files are created.
     pub fn open(dir: &Path, flags: u32) -> Result<Arc<Self>> {
-        use std::os::unix::ffi::OsStrExt;
         let doing = format!("open the environment in {}", dir.display());
-        let path = std::ffi::CString::new(dir.as_os_str().as_bytes())
-            .map_err(|error| EngineError::failed(L::ID, &*doing, error))?;
+        let path = c_string(L::ID, &doing, dir)?;
         for map in MAPS.into_iter().filter_map(|map| usize::try_from(map).ok()) {
             let mut raw = ptr::null_mut();
             // SAFETY: after success `raw` is a handle, which has to be closed even if opening fails
             // later.
-            check::<L>(unsafe { L::create(&mut raw) }, "create an environment")?;
+            check::<L>(unsafe { (L::CREATE_ENV)(&mut raw) }, "create an environment")?;
             // SAFETY: ours; transactions keep the environment open.
             let env = Self(unsafe { Owned::new(raw, L::CLOSE) });
             // SAFETY: created and not yet open.

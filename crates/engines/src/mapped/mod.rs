@@ -1,11 +1,12 @@
 //! The common part of LMDB and MDBX: one environment with a named database per table, in the memory
 //! map of a file. They have no cache of their own, so [`OpenOptions::memory`] has no effect.
 
-use std::ffi::CString;
 use std::fs;
 use std::sync::Arc;
 
 use crate::kv::{Autocommit, KvStore, Pairs, Table, TableDef, Work};
+use crate::owned::c_string;
+use crate::settings::{is_on, lines};
 use crate::{
     Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits, OpenOptions,
     Opened, Result, Scope, Store,
@@ -16,6 +17,14 @@ mod txn;
 
 use library::{Env, Facts, Library, TABLES};
 use txn::{Reader, Writer};
+
+/// Returns C code that sets or clears flags before the environment is opened.
+pub(crate) fn flag_lines(place: &str, set: &[(&str, &str)]) -> Vec<String> {
+    lines(place, set, |name, value| match is_on(value) {
+        true => format!("flags |= {name};"),
+        false => format!("flags &= ~{name};"),
+    })
+}
 
 /// Returns the tier's flags, overridden by those of a configuration. Where memory is limited the
 /// database can be larger than it, and the system's read-ahead of random reads only takes room.
@@ -71,6 +80,13 @@ struct Databases<L: Library> {
 impl<L: Library> Databases<L> {
     fn new(env: Arc<Env<L>>, dir: String, creates: bool) -> Result<Self> {
         Ok(Self { reader: Reader::new(&env)?, env, dir, creates })
+    }
+
+    /// Does `work` in a transaction that is committed, or rolled back if it fails.
+    fn write<T>(&self, work: impl FnOnce(&mut Writer<L>) -> Result<T>) -> Result<T> {
+        let mut writer = Writer::begin(&self.env)?;
+        let done = work(&mut writer)?;
+        writer.commit().map(|()| done)
     }
 }
 
@@ -134,46 +150,33 @@ impl<L: Library> Lifecycle for Databases<L> {
 
 impl<L: Library> KvStore for Databases<L> {
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
-        let name = CString::new(def.name)
-            .map_err(|error| EngineError::failed(L::ID, "open a table", error))?;
-        let mut writer = Writer::begin(&self.env)?;
-        let table = writer.open(&name, self.creates)?;
-        writer.commit().map(|()| table)
+        let name = c_string(L::ID, "open a table", def.name)?;
+        self.write(|writer| writer.open(&name, self.creates))
     }
 
     fn clear(&mut self, table: Table) -> Result<()> {
-        let mut writer = Writer::begin(&self.env)?;
-        writer.clear(table)?;
-        writer.commit()
+        self.write(|writer| writer.clear(table))
     }
 
     /// Appends pairs, which fills pages without a search.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        let mut writer = Writer::begin(&self.env)?;
-        let rows = writer.append(table, pairs)?;
-        writer.commit().map(|()| rows)
+        self.write(|writer| writer.append(table, pairs))
     }
 
     /// Deletes at a cursor: "operations such as `MDB_NEXT` can still be used on it"
     /// (`mdb_cursor_del`), so only the first key is searched for.
     fn delete_range(&mut self, table: Table, from: &[u8], to: &[u8]) -> Result<()> {
-        let mut writer = Writer::begin(&self.env)?;
-        writer.delete_range(table, from, to)?;
-        writer.commit()
+        self.write(|writer| writer.delete_range(table, from, to))
     }
 
-    fn deletes_range(&self) -> &'static str {
+    fn deletes_range(&self, _: Table) -> &'static str {
         "a cursor that deletes one key after another, in one commit"
     }
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         match scope {
             Scope::Snapshot => work(&mut self.reader.snapshot()?),
-            Scope::Batch => {
-                let mut writer = Writer::begin(&self.env)?;
-                work(&mut writer)?;
-                writer.commit()
-            }
+            Scope::Batch => self.write(|writer| work(writer)),
             Scope::PerOperation => work(&mut Autocommit::new(self)),
         }
     }

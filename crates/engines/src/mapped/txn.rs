@@ -35,7 +35,8 @@ impl<L: Library> Txn<L> {
     fn open_cursor(&self, table: Table) -> Result<Owned<L::Cursor>> {
         let mut raw = ptr::null_mut();
         // SAFETY: the transaction is open.
-        check::<L>(unsafe { L::open_cursor(self.raw.raw, dbi(table), &mut raw) }, "open a cursor")?;
+        let code = unsafe { (L::OPEN_CURSOR)(self.raw.raw, dbi(table), &mut raw) };
+        check::<L>(code, "open a cursor")?;
         // SAFETY: ours; whoever has it closes it before the transaction is freed.
         Ok(unsafe { Owned::new(raw, L::CLOSE_CURSOR) })
     }
@@ -85,14 +86,14 @@ impl<L: Library> Reader<L> {
     pub fn new(env: &Arc<Env<L>>) -> Result<Self> {
         let txn = Txn::begin(env, true)?;
         // SAFETY: the transaction is open.
-        unsafe { L::reset(txn.raw.raw) };
+        unsafe { (L::RESET)(txn.raw.raw) };
         Ok(Self { cursors: PerTable::new(), txn, snapshot: 0 })
     }
 
     #[inline]
     pub fn snapshot(&mut self) -> Result<Snapshot<'_, L>> {
         // SAFETY: the transaction is reset, since a snapshot that still lasted would borrow it.
-        check::<L>(unsafe { L::renew(self.txn.raw.raw) }, "begin to read")?;
+        check::<L>(unsafe { (L::RENEW)(self.txn.raw.raw) }, "begin to read")?;
         self.snapshot += 1;
         Ok(Snapshot(self))
     }
@@ -105,7 +106,7 @@ impl<L: Library> Drop for Snapshot<'_, L> {
     fn drop(&mut self) {
         // SAFETY: the transaction is open; nothing is borrowed from it any more. Its cursors are
         // not used before they are renewed.
-        unsafe { L::reset(self.0.txn.raw.raw) };
+        unsafe { (L::RESET)(self.0.txn.raw.raw) };
     }
 }
 
@@ -122,7 +123,7 @@ impl<L: Library> Operations for Snapshot<'_, L> {
         if cursor.snapshot != *snapshot {
             // SAFETY: both are open; the cursor was opened in this transaction, for a table that
             // stays open.
-            let code = unsafe { L::renew_cursor(txn.raw.raw, cursor.raw.raw) };
+            let code = unsafe { (L::RENEW_CURSOR)(txn.raw.raw, cursor.raw.raw) };
             check::<L>(code, "renew a cursor")?;
             cursor.snapshot = *snapshot;
         }
@@ -158,7 +159,7 @@ impl<L: Library> Writer<L> {
     pub fn open(&mut self, name: &CStr, creates: bool) -> Result<Table> {
         let (flags, mut dbi) = (if creates { L::CREATE } else { 0 }, 0);
         // SAFETY: the transaction is open; the name lives through the call.
-        let code = unsafe { L::open_table(self.txn.raw.raw, name, flags, &mut dbi) };
+        let code = unsafe { (L::OPEN_TABLE)(self.txn.raw.raw, name.as_ptr(), flags, &mut dbi) };
         check::<L>(code, "open a table").map(|()| Table(dbi as usize))
     }
 
@@ -187,7 +188,7 @@ impl<L: Library> Writer<L> {
         let mut at = if from.is_empty() { CursorMove::First } else { CursorMove::From };
         loop {
             // SAFETY: open; the key is only read.
-            let code = unsafe { L::move_cursor(cursor, &mut pair, at) };
+            let code = unsafe { pair.find(cursor, at) };
             // SAFETY: it was found, so its key is in the map until the change below.
             if !found::<L>(code, "find a key")? || unsafe { L::bytes(pair.key) } >= to {
                 return Ok(());
@@ -228,7 +229,7 @@ impl<L: Library> Operations for Writer<L> {
     fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
         let (cursor, mut pair) = (self.changing(table)?, Pair::<L>::new(key, &[]));
         // SAFETY: open; the key is only read.
-        let code = unsafe { L::move_cursor(cursor, &mut pair, CursorMove::At) };
+        let code = unsafe { pair.find(cursor, CursorMove::At) };
         if !found::<L>(code, "get a value")? {
             return Ok(false);
         }
@@ -285,9 +286,9 @@ impl<'txn, L: Library> Cursor<'txn, L> {
     /// Moves to a pair. Only moves by key use `key`.
     #[inline]
     fn move_cursor(&self, to: CursorMove, key: &[u8]) -> Result<Option<(&'txn [u8], &'txn [u8])>> {
-        let mut pair = Pair::new(key, &[]);
+        let mut pair = Pair::<L>::new(key, &[]);
         // SAFETY: open; the key is only read.
-        let code = unsafe { L::move_cursor(self.0.raw, &mut pair, to) };
+        let code = unsafe { pair.find(self.0.raw, to) };
         let is_found = found::<L>(code, "move a cursor")?;
         // SAFETY: it was found, so key and value are in the map until the transaction changes
         // something or ends.

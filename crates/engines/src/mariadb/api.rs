@@ -69,6 +69,7 @@ functions! {
 
 /// A `MYSQL_BIND`: the location of the value of a parameter or of a column.
 #[repr(C)]
+#[derive(Default)]
 pub(super) struct Bind {
     /// Length of the value, in bytes.
     pub length: *mut c_ulong,
@@ -98,35 +99,10 @@ pub(super) struct Bind {
 
 impl Bind {
     /// Creates a bind to the caller's memory, which has values of a type of [`types`].
-    pub const fn new(buffer_type: c_uint, buffer: *mut c_void) -> Self {
-        Self { buffer_type, buffer, ..NOWHERE }
+    pub fn new(buffer_type: c_uint, buffer: *mut c_void) -> Self {
+        Self { buffer_type, buffer, ..Self::default() }
     }
 }
-
-const NOWHERE: Bind = {
-    use std::ptr::null_mut;
-    Bind {
-        length: null_mut(),
-        is_null: null_mut(),
-        buffer: null_mut(),
-        error: null_mut(),
-        indicator: null_mut(),
-        store: null_mut(),
-        fetch: null_mut(),
-        skip: null_mut(),
-        buffer_length: 0,
-        offset: 0,
-        length_value: 0,
-        flags: 0,
-        pack_length: 0,
-        buffer_type: 0,
-        error_value: 0,
-        is_unsigned: 0,
-        long_data_used: 0,
-        is_null_value: 0,
-        extension: null_mut(),
-    }
-};
 
 /// A `MYSQL_FIELD`: the description of a column.
 #[repr(C)]
@@ -167,24 +143,14 @@ pub(super) const ARRAY_SIZE: c_uint = 201;
 
 /// `enum mysql_option`.
 pub(super) mod option {
-    use std::ffi::c_uint;
-
-    pub(in super::super) const CONNECT_TIMEOUT: c_uint = 0;
-    pub(in super::super) const CHARACTER_SET: c_uint = 7;
-    pub(in super::super) const LOCAL_INFILE: c_uint = 8;
-    pub(in super::super) const PROTOCOL: c_uint = 9;
-    pub(in super::super) const RECONNECT: c_uint = 20;
-    pub(in super::super) const VERIFY_CERTIFICATE: c_uint = 21;
-    pub(in super::super) const PLUGIN_DIR: c_uint = 22;
-    pub(in super::super) const RESTRICTED_AUTH: c_uint = 7026;
-}
-
-/// `enum mysql_protocol_type`.
-pub(super) mod protocol {
-    use std::ffi::c_uint;
-
-    pub(in super::super) const TCP: c_uint = 1;
-    pub(in super::super) const SOCKET: c_uint = 2;
+    pub(in super::super) const CONNECT_TIMEOUT: u32 = 0;
+    pub(in super::super) const CHARACTER_SET: u32 = 7;
+    pub(in super::super) const LOCAL_INFILE: u32 = 8;
+    pub(in super::super) const PROTOCOL: u32 = 9;
+    pub(in super::super) const RECONNECT: u32 = 20;
+    pub(in super::super) const VERIFY_CERTIFICATE: u32 = 21;
+    pub(in super::super) const PLUGIN_DIR: u32 = 22;
+    pub(in super::super) const RESTRICTED_AUTH: u32 = 7026;
 }
 
 /// `enum enum_indicator_type`.
@@ -197,24 +163,22 @@ pub(super) mod indicator {
 
 /// `enum enum_field_types`: those that are distinguished here.
 pub(super) mod types {
-    use std::ffi::c_uint;
-
-    pub(in super::super) const DECIMAL: c_uint = 0;
-    pub(in super::super) const TINY: c_uint = 1;
-    pub(in super::super) const SHORT: c_uint = 2;
-    pub(in super::super) const LONG: c_uint = 3;
-    pub(in super::super) const FLOAT: c_uint = 4;
-    pub(in super::super) const DOUBLE: c_uint = 5;
-    pub(in super::super) const TIMESTAMP: c_uint = 7;
-    pub(in super::super) const LONGLONG: c_uint = 8;
-    pub(in super::super) const INT24: c_uint = 9;
-    pub(in super::super) const DATE: c_uint = 10;
-    pub(in super::super) const TIME: c_uint = 11;
-    pub(in super::super) const DATETIME: c_uint = 12;
-    pub(in super::super) const YEAR: c_uint = 13;
-    pub(in super::super) const NEWDECIMAL: c_uint = 246;
-    pub(in super::super) const BLOB: c_uint = 252;
-    pub(in super::super) const STRING: c_uint = 254;
+    pub(in super::super) const DECIMAL: u32 = 0;
+    pub(in super::super) const TINY: u32 = 1;
+    pub(in super::super) const SHORT: u32 = 2;
+    pub(in super::super) const LONG: u32 = 3;
+    pub(in super::super) const FLOAT: u32 = 4;
+    pub(in super::super) const DOUBLE: u32 = 5;
+    pub(in super::super) const TIMESTAMP: u32 = 7;
+    pub(in super::super) const LONGLONG: u32 = 8;
+    pub(in super::super) const INT24: u32 = 9;
+    pub(in super::super) const DATE: u32 = 10;
+    pub(in super::super) const TIME: u32 = 11;
+    pub(in super::super) const DATETIME: u32 = 12;
+    pub(in super::super) const YEAR: u32 = 13;
+    pub(in super::super) const NEWDECIMAL: u32 = 246;
+    pub(in super::super) const BLOB: u32 = 252;
+    pub(in super::super) const STRING: u32 = 254;
 }
 
 #[cfg(all(test, target_pointer_width = "64"))]

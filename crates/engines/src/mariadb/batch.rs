@@ -77,13 +77,9 @@ impl Batch {
         batch
     }
 
-    pub const fn is_empty(&self) -> bool {
-        self.rows == 0
-    }
-
     /// Returns whether it must be sent before this row is added.
     pub fn is_full(&self, row: &[Param<'_>]) -> bool {
-        !self.is_empty() && self.bytes + self.bytes_of(row) > self.limit
+        self.rows > 0 && self.bytes + self.bytes_of(row) > self.limit
     }
 
     /// Returns whether a row's values have the types of its columns, as far as these are known.
@@ -127,9 +123,12 @@ impl Batch {
         Ok(())
     }
 
-    /// Executes a statement with its rows, and clears it. Returns how many rows were changed.
-    /// Afterwards the statement's parameters are bound to the batch's memory.
+    /// Executes a statement with its rows, if it has some, and clears it. Returns how many rows
+    /// were changed. Afterwards the statement's parameters are bound to the batch's memory.
     pub fn send(&mut self, statement: &Handle) -> std::result::Result<u64, Failure> {
+        if self.rows == 0 {
+            return Ok(0);
+        }
         set_array(statement, self.rows);
         let mut binds: Vec<Bind> = self.columns.iter_mut().map(Column::bind).collect();
         // SAFETY: there is a column for each parameter, with a value for each of that many rows,
@@ -190,10 +189,9 @@ impl Column {
         let is_null = value == Param::Null;
         match (&mut self.values, value) {
             (Values::Int(values), Param::Null) => values.push(0),
-            (Values::Int(values), Param::Int(value)) => match i32::try_from(value) {
-                Ok(value) => values.push(value),
-                Err(_) => return false,
-            },
+            (Values::Int(values), Param::Int(value)) if let Ok(value) = i32::try_from(value) => {
+                values.push(value);
+            }
             (Values::Big(values), Param::Null) => values.push(0),
             (Values::Big(values), Param::Int(value)) => values.push(value),
             (Values::Double(values), Param::Null) => values.push(0.0),
@@ -260,19 +258,15 @@ impl Texts {
     }
 
     fn bind(&mut self, of: c_uint) -> Bind {
-        self.find_starts();
-        let mut bind = Bind::new(of, self.starts.as_mut_ptr().cast());
-        bind.length = self.lengths.as_mut_ptr();
-        bind
-    }
-
-    fn find_starts(&mut self) {
         let mut at = 0;
         self.starts.clear();
         for length in &self.lengths {
             self.starts.push(self.bytes[at..].as_ptr());
             at += *length as usize;
         }
+        let mut bind = Bind::new(of, self.starts.as_mut_ptr().cast());
+        bind.length = self.lengths.as_mut_ptr();
+        bind
     }
 }
 
@@ -315,7 +309,7 @@ mod tests {
         assert_eq!(texts.starts, [0, 2, 2, 2].map(|at| first.wrapping_add(at)));
         assert_eq!(batch.rows, 4);
         batch.clear();
-        assert!(batch.is_empty() && batch.bytes == empty);
+        assert!(batch.rows == 0 && batch.bytes == empty);
     }
 
     #[test]

@@ -184,23 +184,11 @@ impl ResultRow for Row<'_> {
     }
 
     fn text(&self, column: usize) -> Result<Option<&str>> {
-        self.read(
-            column,
-            "text",
-            |found, form| {
-                if form == Form::Text { found.text() } else { None }
-            },
-        )
+        self.read(column, "text", |found, form| found.text().filter(|_| form == Form::Text))
     }
 
     fn bytes(&self, column: usize) -> Result<Option<&[u8]>> {
-        self.read(
-            column,
-            "bytes",
-            |found, form| {
-                if form == Form::Text { Some(found.bytes()) } else { None }
-            },
-        )
+        self.read(column, "bytes", |found, form| (form == Form::Text).then(|| found.bytes()))
     }
 
     fn columns(&self) -> Result<usize> {

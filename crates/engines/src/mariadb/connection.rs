@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString, c_uint, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::ptr::{self, NonNull};
 
-use super::api::{Api, FOUND_ROWS, Flag, MULTI_STATEMENTS, Raw, option, protocol};
+use super::api::{Api, FOUND_ROWS, Flag, MULTI_STATEMENTS, Raw, option};
 use super::failure::Failure;
 use super::library::Connector;
 use super::target::{Place, Target};
@@ -37,33 +37,32 @@ impl Connection {
 
     fn configure(&self, target: &Target) -> Result<(), Failure> {
         let within = c_uint::try_from(target.connect_within.as_secs()).unwrap_or(c_uint::MAX);
-        let by = match target.place {
-            Place::Socket(_) => protocol::SOCKET,
-            Place::Tcp { .. } => protocol::TCP,
+        // `enum mysql_protocol_type`.
+        let by: c_uint = match target.place {
+            Place::Tcp { .. } => 1,
+            Place::Socket(_) => 2,
         };
         let (off, no): (c_uint, Flag) = (0, 0);
-        self.set(option::CONNECT_TIMEOUT, (&raw const within).cast())?;
-        self.set(option::PROTOCOL, (&raw const by).cast())?;
-        self.set(option::LOCAL_INFILE, (&raw const off).cast())?;
-        self.set(option::RECONNECT, (&raw const no).cast())?;
-        // From version 3.4 on a certificate is required by default.
-        self.set(option::VERIFY_CERTIFICATE, (&raw const no).cast())?;
-        self.set(option::CHARACTER_SET, c"utf8mb4".as_ptr().cast())?;
-        self.set(option::RESTRICTED_AUTH, AUTHENTICATION.as_ptr().cast())?;
-        match &self.library.plugins {
-            Some(folder) => self.set(option::PLUGIN_DIR, folder.as_ptr().cast()),
-            None => Ok(()),
+        let options: [(c_uint, *const c_void); 7] = [
+            (option::CONNECT_TIMEOUT, (&raw const within).cast()),
+            (option::PROTOCOL, (&raw const by).cast()),
+            (option::LOCAL_INFILE, (&raw const off).cast()),
+            (option::RECONNECT, (&raw const no).cast()),
+            // From version 3.4 on a certificate is required by default.
+            (option::VERIFY_CERTIFICATE, (&raw const no).cast()),
+            (option::CHARACTER_SET, c"utf8mb4".as_ptr().cast()),
+            (option::RESTRICTED_AUTH, AUTHENTICATION.as_ptr().cast()),
+        ];
+        let plugins = self.library.plugins.as_ref();
+        let plugins = plugins.map(|folder| (option::PLUGIN_DIR, folder.as_ptr().cast()));
+        for (option, value) in options.into_iter().chain(plugins) {
+            // SAFETY: there is no connection yet, and every value has its option's type, which the
+            // library copies: an `unsigned int`, a `my_bool` or a text.
+            if unsafe { (self.api().options)(self.raw(), option, value) } != 0 {
+                return Err(self.failure());
+            }
         }
-    }
-
-    /// Sets an option. The value must have the option's type.
-    fn set(&self, option: c_uint, value: *const c_void) -> Result<(), Failure> {
-        // SAFETY: there is no connection yet, and every caller above gives a value of the option's
-        // type, which the library copies: an `unsigned int`, a `my_bool` or a text.
-        match unsafe { (self.api().options)(self.raw(), option, value) } {
-            0 => Ok(()),
-            _ => Err(self.failure()),
-        }
+        Ok(())
     }
 
     fn connect(&self, target: &Target) -> Result<(), Failure> {
@@ -74,21 +73,15 @@ impl Connection {
             Place::Socket(path) => (None, 0, Some(text(path.as_os_str().as_bytes())?)),
             Place::Tcp { host, port } => (Some(text(host.as_bytes())?), *port, None),
         };
-        let given = |text: &Option<CString>| text.as_deref().map_or(ptr::null(), CStr::as_ptr);
+        let texts = [&host, &user, &password, &database, &socket];
+        let [host, user, password, database, socket] =
+            texts.map(|text| text.as_deref().map_or(ptr::null(), CStr::as_ptr));
+        let (api, raw, port) = (self.api(), self.raw(), port.into());
+        let flags = FOUND_ROWS | MULTI_STATEMENTS;
         // SAFETY: the texts outlive the call, and the library copies what it keeps of them; null
         // leaves a choice to the library.
-        let connected = unsafe {
-            (self.api().real_connect)(
-                self.raw(),
-                given(&host),
-                given(&user),
-                given(&password),
-                given(&database),
-                port.into(),
-                given(&socket),
-                FOUND_ROWS | MULTI_STATEMENTS,
-            )
-        };
+        let connected =
+            unsafe { (api.real_connect)(raw, host, user, password, database, port, socket, flags) };
         if connected.is_null() { Err(self.failure()) } else { Ok(()) }
     }
 

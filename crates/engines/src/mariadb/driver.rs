@@ -6,7 +6,7 @@ use super::dialect::{INDEXED, MariaSql};
 use super::load::{load, load_file};
 use super::statement::Prepared;
 use super::tier::TIERS;
-use super::{NAME, check, failed, reader};
+use super::{NAME, failed, reader};
 use crate::server::{self, Server};
 use crate::sql::{Access, CsvFile, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Driver, Stopped};
@@ -44,9 +44,7 @@ impl Driver for Session {
             Some(reader) => reader,
             None => Rc::new(reader::connect(self)?),
         };
-        let prepared = reader::prepare(&reader, sql);
-        self.reader = Some(reader);
-        prepared
+        reader::prepare(self.reader.insert(reader), sql)
     }
 
     fn run(
@@ -118,8 +116,7 @@ impl Driver for Session {
         }
         let sql =
             "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME = 'log_checkpoints'";
-        let rows: std::result::Result<Vec<[String; 1]>, _> = self.connection.rows(sql);
-        let rows = rows.map_err(|e| failed("count its checkpoints", &e))?;
+        let rows = self.rows("count its checkpoints", sql)?;
         Ok(rows.first().and_then(|[count]| count.parse().ok()))
     }
 
@@ -128,16 +125,16 @@ impl Driver for Session {
         let Some(checkpoints) = self.checkpoints()? else { return Ok(()) };
         let sql = "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS \
                    WHERE VARIABLE_NAME IN ('INNODB_BUFFER_POOL_PAGES_FLUSHED', 'INNODB_LOG_WAITS')";
-        let rows: std::result::Result<Vec<[String; 2]>, _> = self.connection.rows(sql);
-        let rows = rows.map_err(|e| failed("read its status", &e))?;
+        let rows = self.rows("read its status", sql)?;
         let value = |name: &str| {
             let row = rows.iter().find(|[of, _]| of.eq_ignore_ascii_case(name));
             row.and_then(|[_, value]| value.parse().ok()).unwrap_or(0)
         };
-        into.push(Background::count("checkpoints", checkpoints));
-        let flushed = value("Innodb_buffer_pool_pages_flushed");
-        into.push(Background::count("pages flushed", flushed));
-        into.push(Background::count("waits for room in the log", value("Innodb_log_waits")));
+        into.extend([
+            Background::count("checkpoints", checkpoints),
+            Background::count("pages flushed", value("Innodb_buffer_pool_pages_flushed")),
+            Background::count("waits for room in the log", value("Innodb_log_waits")),
+        ]);
         Ok(())
     }
 
@@ -160,8 +157,7 @@ impl Driver for Session {
         let names: Vec<&str> = TIERS.power.read_back.iter().map(|(name, _)| *name).collect();
         let names = names.join("', '");
         let sql = format!("SHOW VARIABLES WHERE Variable_name IN ('{names}')");
-        let rows: Vec<[String; 2]> =
-            self.connection.rows(&sql).map_err(|e| failed("read its settings back", &e))?;
+        let rows = self.rows("read its settings back", &sql)?;
         Ok(rows.into_iter().map(<[String; 2]>::into).collect())
     }
 
@@ -171,11 +167,11 @@ impl Driver for Session {
     }
 
     fn join(&self) -> Join {
-        Join::At(format!("{} {}", self.database, self.for_others))
+        Join::At(self.at())
     }
 
     fn open_client(&mut self) -> Result<ClientOpener> {
-        let at = format!("{} {}", self.database, self.for_others);
+        let at = self.at();
         Ok(ClientOpener::new(move || Self::join(&at)))
     }
 
@@ -187,8 +183,22 @@ impl Driver for Session {
         Err(server::no_log(NAME))
     }
 
+    /// Checks every table and its indexes (<https://mariadb.com/kb/en/check-table/>).
     fn check(&mut self) -> Result<Checked> {
-        check::tables(self)
+        let mut checked = Checked::new("CHECK TABLE … EXTENDED");
+        let tables = self.tables()?.join(", ");
+        if tables.is_empty() {
+            return Ok(checked);
+        }
+        let sql = format!("CHECK TABLE {tables} EXTENDED");
+        // Table, operation, kind of message, message. The last row of a table is its status.
+        for [table, _, kind, said] in self.rows(&format!("run `{sql}`"), &sql)? {
+            let is_status = kind.eq_ignore_ascii_case("status");
+            if !(is_status && said == "OK" || kind.eq_ignore_ascii_case("note")) {
+                checked.found(format!("{table}: {kind}: {said}"));
+            }
+        }
+        Ok(checked)
     }
 
     fn close(mut self) -> Result<()> {

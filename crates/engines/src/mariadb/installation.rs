@@ -5,6 +5,7 @@ use std::process::Command;
 
 use embermark_libraries::search_path;
 
+use super::NAME;
 use crate::deps;
 use crate::program::{Missing, Search, Variable};
 
@@ -31,7 +32,7 @@ pub(super) struct Installation {
 
 /// Finds the programs: in the variable's folder, else the downloaded release, else the system's.
 pub(super) fn find() -> Result<Installation, Missing> {
-    let (mut search, fetched) = (of_system(), fetched());
+    let (mut search, fetched) = (of_system(), deps::folder(NAME));
     search.install =
         deps::install_hint("make servers", "apt-get install mariadb-server-core").to_owned();
     search.folders.splice(..0, VARIABLE.below.iter().map(|below| fetched.join(below)));
@@ -40,11 +41,6 @@ pub(super) fn find() -> Result<Installation, Missing> {
     let asked = &mut Command::new(&mariadbd);
     let version = search.version(asked.args(["--no-defaults", "--version"]), number)?;
     Ok(Installation { install_db, mariadbd, base, version })
-}
-
-/// Returns the folder of the release that `make servers` downloads, whether it exists or not.
-pub(super) fn fetched() -> PathBuf {
-    deps::folder(super::NAME)
 }
 
 /// Returns the folder of the system's installation.

@@ -32,7 +32,7 @@ pub(super) struct Connector {
 }
 
 fn load() -> Result<(Connector, PathBuf), String> {
-    let folders = [super::installation::fetched().join("lib"), crate::deps::folder("clients")];
+    let folders = [crate::deps::folder(NAME).join("lib"), crate::deps::folder("clients")];
     let search = Search { variable: "MARIADB_LIB_DIR", file: "libmariadb.so", folders: &folders };
     let (library, path) = search.open()?;
     // SAFETY: by its name the library is Connector/C; the functions have kept their types since
@@ -48,6 +48,7 @@ fn load() -> Result<(Connector, PathBuf), String> {
     Ok((Connector { api, mariadb, version, plugins }, path))
 }
 
+/// Returns the folder of plugins next to the library, wherever the system's loader has found it.
 fn plugins(api: &Api) -> Option<CString> {
     let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: the address is only looked up, and zeros are valid for the struct that is filled in.

@@ -10,10 +10,11 @@ use std::rc::Rc;
 
 use super::batch::Batch;
 use super::connection::Connection;
+use super::dialect::MariaSql;
 use super::failure::Failure;
 use super::handle::Handle;
 use super::{NAME, failed};
-use crate::sql::{CsvFile, Nullable, Rows, TableDef};
+use crate::sql::{CsvFile, Dialect, Nullable, Rows, TableDef};
 use crate::{EngineError, Result};
 
 /// Inserts all rows, in the open transaction. Returns how many the server stored. After an error
@@ -25,8 +26,7 @@ pub(super) fn load(
     rows: &mut dyn Rows,
 ) -> Result<u64> {
     let names: Vec<&str> = table.columns.iter().map(|(name, ..)| *name).collect();
-    let places = vec!["?"; names.len()].join(", ");
-    let sql = format!("INSERT INTO {} ({}) VALUES ({places})", table.name, names.join(", "));
+    let sql = MariaSql.insert_rows(table.name, &names, 1);
     let could_not = |e: Failure| failed(format!("run `{sql}`"), &e);
     let statement = Handle::prepare(connection, &sql).map_err(could_not)?;
     let mut batch = Batch::of_table(table, largest_packet);
@@ -38,9 +38,7 @@ pub(super) fn load(
         batch.push_row(table, row)?;
         given += 1;
     }
-    if !batch.is_empty() {
-        stored += batch.send(&statement).map_err(could_not)?;
-    }
+    stored += batch.send(&statement).map_err(could_not)?;
     if stored != given {
         let why = format!("{stored} of {given} rows were stored");
         return Err(EngineError::failed(NAME, format!("run `{sql}`"), why));

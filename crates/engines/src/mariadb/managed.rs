@@ -10,8 +10,8 @@ use super::installation::{self, Installation};
 use super::library::LIBRARY;
 use super::session::Session;
 use super::target::Target;
-use super::tier::{TIERS, Variables};
-use crate::server::address::{self, Address};
+use super::tier::TIERS;
+use crate::server::address::ListenAddresses;
 use crate::server::{self, Account, Home, Server, ServerSpec, run_to_end, template};
 use crate::{EngineError, Link, OpenOptions, Result};
 
@@ -33,52 +33,47 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let found = installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::open(NAME, &options.dir, Account::ourselves())?;
     home.subdirectory(NAME, "tmp")?;
+    // Everything that the system tables depend on. The user is included because it owns the files,
+    // and a home can be shared, for example with root.
+    let name = format!("mariadb-{}-root-without-password-uid-{}", found.version, geteuid());
     let data = home.create_once(NAME, "data", options.durability, |data| {
-        template::fill(NAME, &template_name(&found), data, |data| initialise(&found, &home, data))
+        template::fill(NAME, &name, data, |data| initialise(&found, &home, data))
     })?;
     // The socket and the pid file, perhaps of a killed server. The folder corresponds to
     // /run/mysqld, which is empty after a boot. The next server handles what else a killed one
     // left: it removes its temporary tables, and the kernel has released its locks.
     let run = home.emptied(NAME, "run")?;
-    let socket = run.join("socket");
-    let mut args = first_arguments(&found);
-    args.push(temporary(&home));
-    args.push(path_argument("--datadir=", &data));
-    args.push(path_argument("--socket=", &socket));
+    let mut args = first_arguments(&found, &home, &data);
+    args.push(path_argument("--socket=", &run.join("socket")));
     args.push(path_argument("--pid-file=", &run.join("pid")));
     args.extend(configuration(options).into_iter().map(OsString::from));
     // Later settings override earlier ones, so a configuration's come last.
     let own = options.settings.iter().map(|(name, value)| format!("--{name}={value}"));
     args.extend(own.map(OsString::from));
-    let (target, for_others) = match options.link {
-        Link::Socket => {
-            // The server only listens on the Unix socket in its own folder.
-            args.push("--skip-networking".into());
-            let for_others = home.path_for_others().join("run/socket");
-            (Target::socket(&socket), Address::Socket(for_others))
-        }
-        Link::Loopback => {
-            let port = address::free_port(NAME)?;
-            args.extend(["--bind-address=127.0.0.1".into(), format!("--port={port}").into()]);
-            let password = server::password(NAME)?;
-            if let Some(password) = &password {
-                // Run before anybody can connect (https://mariadb.com/kb/en/init_file/).
-                let of = |host| {
-                    format!("ALTER USER IF EXISTS root@'{host}' IDENTIFIED BY '{password}';\n")
-                };
-                let first = ["localhost", "127.0.0.1", "::1"].map(of).concat();
-                let first = home.write(NAME, "first.sql", &first)?;
-                args.push(path_argument("--init-file=", &first));
-            }
-            let password = password.unwrap_or_default();
-            let url = format!("mysql://root:{password}@127.0.0.1:{port}/");
-            let target = Target::of_url(&url);
-            let could_not = |why| EngineError::failed(NAME, "read its URL", why);
-            (target.map_err(could_not)?, Address::Url(url))
-        }
+    let password = match options.link {
+        Link::Socket => None,
+        Link::Loopback => server::password(NAME)?,
     };
+    if let Some(password) = &password {
+        // Run before anybody can connect (https://mariadb.com/kb/en/init_file/).
+        let of = |host| format!("ALTER USER IF EXISTS root@'{host}' IDENTIFIED BY '{password}';\n");
+        let first = ["localhost", "127.0.0.1", "::1"].map(of).concat();
+        args.push(path_argument("--init-file=", &home.write(NAME, "first.sql", &first)?));
+    }
+    let password = password.unwrap_or_default();
+    let url = |port: u16| format!("mysql://root:{password}@127.0.0.1:{port}/");
+    let listen = ListenAddresses::at(NAME, options.link, &home, "run/socket", url)?;
+    match listen.port {
+        // The server only listens on the Unix socket in its own folder.
+        None => args.push("--skip-networking".into()),
+        Some(port) => {
+            args.extend(["--bind-address=127.0.0.1".into(), format!("--port={port}").into()]);
+        }
+    }
+    let target = Target::of(&listen.local);
+    let target = target.map_err(|why| EngineError::failed(NAME, "read its URL", why))?;
     let connect = |_: &Home| {
-        let session = Session::connect(library, target.clone(), for_others.clone());
+        let session = Session::connect(library, target.clone(), listen.for_others.clone());
         session.map_err(|failure| failure.to_string())
     };
     // SIGTERM is a normal shutdown: transactions are ended and pages written
@@ -88,18 +83,10 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     Ok((server, session.create(DATABASE, false)?))
 }
 
-/// Everything that the system tables depend on. The user is included because it owns the files, and
-/// a home can be shared, for example with root.
-fn template_name(found: &Installation) -> String {
-    format!("mariadb-{}-root-without-password-uid-{}", found.version, geteuid())
-}
-
 /// Creates the system tables. `root` needs no password, which is safe for a socket in a folder
 /// closed to others (<https://mariadb.com/kb/en/mariadb-install-db/>).
 fn initialise(found: &Installation, home: &Home, data: &Path) -> Result<()> {
-    let mut args = first_arguments(found);
-    args.push(temporary(home));
-    args.push(path_argument("--datadir=", data));
+    let mut args = first_arguments(found, home, data);
     let words = ["--auth-root-authentication-method=normal", "--skip-test-db"];
     args.extend(words.map(OsString::from));
     // Without looking up this machine's name, which can wait for a name server.
@@ -110,19 +97,17 @@ fn initialise(found: &Installation, home: &Home, data: &Path) -> Result<()> {
 /// `--no-defaults` must come first. A server run by root needs an option to run as root, in the
 /// option's short form, because `mariadb-install-db` would understand `--user` as a request to
 /// change the owners of the *installation's* files.
-fn first_arguments(found: &Installation) -> Vec<OsString> {
+fn first_arguments(found: &Installation, home: &Home, data: &Path) -> Vec<OsString> {
     let mut args = vec!["--no-defaults".into()];
     args.extend(found.base.as_ref().map(|base| path_argument("--basedir=", base)));
     if geteuid().is_root() {
         args.push("-uroot".into());
     }
+    // A separate folder for temporary tables. A starting server removes all that it finds, and
+    // those in `/tmp` could be another server's.
+    args.push(path_argument("--tmpdir=", &home.path().join("tmp")));
+    args.push(path_argument("--datadir=", data));
     args
-}
-
-/// Returns a separate folder for temporary tables. A starting server removes all that it finds, and
-/// those in `/tmp` could be another server's.
-fn temporary(home: &Home) -> OsString {
-    path_argument("--tmpdir=", &home.path().join("tmp"))
 }
 
 fn path_argument(name: &str, path: &Path) -> OsString {
@@ -134,18 +119,14 @@ fn path_argument(name: &str, path: &Path) -> OsString {
 /// Returns the server's settings. Everything else has MariaDB's defaults, including the log's 96
 /// MiB: a smaller log would make the server write pages in the middle of a trial.
 fn configuration(options: &OpenOptions) -> Vec<String> {
-    let Variables { flush_log_at_trx_commit, flush_log_at_timeout, doublewrite, flush_method } =
-        TIERS.for_tier(options.durability).set;
     let pool = options.memory.max(LEAST_MEMORY);
     // A larger intermediate result goes to disk, whatever the cache: at least the default of 16
     // MiB, and plenty with a large cache.
     let work = options.memory.clamp(16 * MIB, 64 * MIB);
-    vec![
-        // At start, because that determines how the log is written, and SET GLOBAL does not.
-        format!("--innodb-flush-log-at-trx-commit={flush_log_at_trx_commit}"),
-        format!("--innodb-flush-log-at-timeout={flush_log_at_timeout}"),
-        format!("--innodb-doublewrite={}", u8::from(doublewrite)),
-        format!("--innodb-flush-method={flush_method}"),
+    // At start, because that determines how the log is written, and SET GLOBAL does not.
+    let of_tier = TIERS.for_tier(options.durability).words.split(", ");
+    let mut all: Vec<String> = of_tier.map(|setting| format!("--{setting}")).collect();
+    all.extend([
         format!("--innodb-buffer-pool-size={pool}"),
         "--innodb-log-file-size=96M".to_owned(),
         "--innodb-monitor-enable=log_checkpoints".to_owned(),
@@ -170,5 +151,6 @@ fn configuration(options: &OpenOptions) -> Vec<String> {
         "--skip-ssl".to_owned(),
         // The stack of a crash goes to the log, which is standard error, and not to another file.
         "--console".to_owned(),
-    ]
+    ]);
+    all
 }

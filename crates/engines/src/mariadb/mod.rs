@@ -3,12 +3,10 @@
 
 mod api;
 mod batch;
-mod check;
 mod column;
 mod connection;
 mod dialect;
 mod driver;
-mod external;
 mod failure;
 mod handle;
 mod installation;
@@ -89,7 +87,7 @@ impl Engine for MariaDb {
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let (mut session, server) = server::connect(options, external::connect, managed::start)?;
+        let (mut session, server) = server::connect(options, Session::given, managed::start)?;
         let pid = server.as_ref().map(Server::pid);
         session.server = server;
         let (version, mut settings) = settings::read_back(&session, options)?;
@@ -110,7 +108,7 @@ impl Engine for MariaDb {
     }
 
     fn remove_left(&self, url: &str, name: &str) -> Result<()> {
-        external::reach(url)?.remove(name)
+        Session::reach(url)?.remove(name)
     }
 }
 

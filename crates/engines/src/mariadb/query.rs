@@ -1,10 +1,9 @@
 //! Statements that are sent once as text, and their results.
 
-use std::slice;
-
 use super::api::{Api, Raw};
 use super::connection::Connection;
 use super::failure::Failure;
+use crate::owned;
 
 impl Connection {
     /// Runs statements and drops their results. None is run after one that failed.
@@ -78,8 +77,8 @@ impl Answer {
         }
         let mut rows = Vec::new();
         loop {
-            // SAFETY: a row that is not null has a value for each column, null or of the given
-            // length, until the next row is asked for.
+            // SAFETY: a row that is not null has a value for each column, of the given length, or
+            // null with the length 0, until the next row is asked for.
             unsafe {
                 let row = (self.api.fetch_row)(self.raw);
                 if row.is_null() {
@@ -88,13 +87,8 @@ impl Answer {
                 let lengths = (self.api.fetch_lengths)(self.raw);
                 rows.push(std::array::from_fn(|column| {
                     let (value, length) = (*row.add(column), *lengths.add(column));
-                    match value.is_null() {
-                        true => String::new(),
-                        false => {
-                            let bytes = slice::from_raw_parts(value.cast(), length as usize);
-                            String::from_utf8_lossy(bytes).into_owned()
-                        }
-                    }
+                    let value = owned::bytes(value.cast(), length as usize);
+                    String::from_utf8_lossy(value).into_owned()
                 }));
             }
         }

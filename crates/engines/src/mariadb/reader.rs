@@ -4,15 +4,16 @@
 
 use std::rc::Rc;
 
-use super::NAME;
 use super::connection::Connection;
+use super::failure::Failure;
 use super::handle::Handle;
 use super::managed::DATABASE;
 use super::session::Session;
 use super::statement::Prepared;
 use super::target::Target;
+use super::{NAME, failed};
 use crate::sql_driver::refused;
-use crate::{EngineError, Result};
+use crate::{Result, server};
 
 /// User of a private server that reads its tables. It lacks the FILE privilege, without which
 /// LOAD_FILE returns NULL and INTO OUTFILE is refused (<https://mariadb.com/kb/en/grant/#file>).
@@ -29,15 +30,17 @@ pub(super) fn connect(session: &Session) -> Result<Connection> {
     let target = session.target();
     let target = match target.database.as_deref() == Some(DATABASE) {
         true => user(session, target)?,
-        false => check_user(session).map(|()| target)?,
+        false => {
+            let reaches = session.connection.rows(REACHES_FILES).ok();
+            let reaches = reaches.and_then(|rows| rows.first().map(|[count]| count != "0"));
+            server::check_user(NAME, reaches, "without the privilege FILE")?;
+            target
+        }
     };
-    let could_not = |failure: &dyn std::fmt::Display| {
-        EngineError::failed(NAME, "connect as a user that only reads", failure)
-    };
-    let reader =
-        Connection::open(session.connection.library, &target).map_err(|e| could_not(&e))?;
-    reader.run(&Session::settings()).map_err(|e| could_not(&e))?;
-    reader.run("SET SESSION TRANSACTION READ ONLY").map_err(|e| could_not(&e))?;
+    let could_not = |e: Failure| failed("connect as a user that only reads", &e);
+    let reader = Connection::open(session.connection.library, &target).map_err(could_not)?;
+    reader.run(&Session::settings()).map_err(could_not)?;
+    reader.run("SET SESSION TRANSACTION READ ONLY").map_err(could_not)?;
     Ok(reader)
 }
 
@@ -51,20 +54,6 @@ fn user(session: &Session, target: Target) -> Result<Target> {
         session.send(&format!("GRANT SELECT ON {DATABASE}.* TO {user}"))?;
     }
     Ok(Target { user: Some(READER.to_owned()), ..target })
-}
-
-/// Refuses a user of a given server that has more privileges than a query of a workload file needs.
-fn check_user(session: &Session) -> Result<()> {
-    let reaches: Option<Vec<[String; 1]>> = session.connection.rows(REACHES_FILES).ok();
-    let what = match reaches.as_ref().and_then(|rows| rows.first()) {
-        Some([count]) if count == "0" => return Ok(()),
-        Some(_) => {
-            "SQL of a workload file by a user who may read files of the server: give a URL with a user \
-             without the privilege FILE"
-        }
-        None => "SQL of a workload file on a server that does not say what its user may do",
-    };
-    Err(EngineError::unsupported(NAME, what))
 }
 
 /// Prepares a query. The server's parser accepts one statement, and in EXISTS only a query.

@@ -11,7 +11,7 @@ use super::{NAME, failed};
 use crate::server::Server;
 use crate::server::address::{self, Address};
 use crate::sql_driver::Connected;
-use crate::{EngineError, Result, Store};
+use crate::{EngineError, OpenOptions, Result, Store};
 
 /// Error codes when a user of a given server lacks a privilege
 /// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>): for a database, for a table, or in
@@ -53,19 +53,47 @@ impl Session {
         Ok(Self { connection, reader, server, largest_packet, target, database, for_others, given })
     }
 
+    /// Connects to a given server, and creates a database that is dropped at the end. Nothing else
+    /// on the server is touched.
+    ///
+    /// # Errors
+    /// Fails when the URL is invalid, the server cannot be reached, or the user may not create
+    /// databases.
+    pub fn given(url: &str, options: &OpenOptions) -> Result<Self> {
+        let session = Self::reach(url)?;
+        session.remove(&options.guest)?;
+        session.create(&options.guest, true)
+    }
+
+    /// Connects to a given server without selecting a database.
+    pub fn reach(url: &str) -> Result<Self> {
+        let library = LIBRARY.get()?;
+        let target = Target::of_url(url).map_err(|why| {
+            let wanted = "give it as mysql://user:password@host:port/database";
+            EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
+        })?;
+        let doing = format!("connect to {}", target.place);
+        Self::connect(library, target, Address::Url(url.to_owned())).map_err(|failure| {
+            let advice = "is it running, and does it let this user in without TLS?";
+            EngineError::failed(NAME, doing, format!("{failure}; {advice}"))
+        })
+    }
+
     /// Opens the store of a further client of a database, whose address is from
     /// [`join`](crate::sql_driver::Driver::join).
     pub fn join(at: &str) -> Result<Store> {
         let [database, address] = address::parts(NAME, at)?;
         let could_not = |why: String| EngineError::failed(NAME, "join a database", why);
         let address = Address::from(address);
-        let target = match &address {
-            Address::Socket(path) => Target::socket(path),
-            Address::Url(url) => Target::of_url(url).map_err(could_not)?,
-        };
+        let target = Target::of(&address).map_err(could_not)?;
         let session = Self::connect(LIBRARY.get()?, target, address);
         let session = session.map_err(|failure| could_not(failure.to_string()))?;
         session.enter(database).map(Self::into_store)
+    }
+
+    /// Returns the address of the database for another process, as [`Session::join`] takes it.
+    pub fn at(&self) -> String {
+        format!("{} {}", self.database, self.for_others)
     }
 
     pub fn into_store(self) -> Store {
@@ -87,9 +115,7 @@ impl Session {
     /// locks, and drops the database if it exists.
     pub fn remove(&self, database: &str) -> Result<()> {
         let sql = format!("SELECT id FROM information_schema.processlist WHERE db = '{database}'");
-        let doing = || format!("run `{sql}`");
-        let left: Vec<[String; 1]> = self.connection.rows(&sql).map_err(|e| failed(doing(), &e))?;
-        for [id] in left {
+        for [id] in self.rows(&format!("run `{sql}`"), &sql)? {
             // It can have ended meanwhile.
             let _ = self.send(&format!("KILL {id}"));
         }
@@ -102,10 +128,9 @@ impl Session {
     pub fn enter(mut self, database: &str) -> Result<Self> {
         database.clone_into(&mut self.database);
         self.send(&format!("USE {database}"))?;
-        self.set()?;
+        self.send(&Self::settings())?;
         let doing = "read `max_allowed_packet`";
-        let rows = self.connection.rows("SELECT @@max_allowed_packet");
-        let rows: Vec<[String; 1]> = rows.map_err(|e| failed(doing, &e))?;
+        let rows = self.rows(doing, "SELECT @@max_allowed_packet")?;
         let packet = rows.first().and_then(|[bytes]| bytes.parse().ok());
         self.largest_packet =
             packet.ok_or_else(|| EngineError::failed(NAME, doing, "it is not a number"))?;
@@ -118,10 +143,6 @@ impl Session {
         let connection = Connection::open(self.connection.library, &self.target());
         self.connection = Rc::new(connection.map_err(|e| failed("connect again", &e))?);
         self.reader = None;
-        self.set()
-    }
-
-    pub(super) fn set(&self) -> Result<()> {
         self.send(&Self::settings())
     }
 
@@ -143,22 +164,25 @@ impl Session {
         self.connection.run(sql).map_err(|e| failed(format!("run `{sql}`"), &e))
     }
 
+    /// Runs one statement. Returns its rows as texts. Errors say what it was `doing`.
+    pub fn rows<const N: usize>(&self, doing: &str, sql: &str) -> Result<Vec<[String; N]>> {
+        self.connection.rows(sql).map_err(|e| failed(doing, &e))
+    }
+
     /// Drops the database on a given server, if there is one.
     pub(super) fn drop_database(&mut self) -> Result<()> {
-        if std::mem::take(&mut self.given) {
-            self.send("ROLLBACK")?;
-            self.send(&format!("DROP DATABASE {}", self.database))
-        } else {
-            Ok(())
+        if !std::mem::take(&mut self.given) {
+            return Ok(());
         }
+        self.send("ROLLBACK")?;
+        self.send(&format!("DROP DATABASE {}", self.database))
     }
 
     /// Returns the quoted tables of the database.
     pub fn tables(&mut self) -> Result<Vec<String>> {
         let sql = "SELECT table_name FROM information_schema.tables \
                    WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'";
-        let rows: std::result::Result<Vec<[String; 1]>, _> = self.connection.rows(sql);
-        let rows = rows.map_err(|e| failed("list its tables", &e))?;
+        let rows = self.rows("list its tables", sql)?;
         Ok(rows.iter().map(|[name]| format!("`{}`", name.replace('`', "``"))).collect())
     }
 
@@ -169,15 +193,13 @@ impl Session {
     /// could be read.
     pub(super) fn analyze(&mut self, tables: &str) -> Result<()> {
         let sql = format!("ANALYZE TABLE {tables}");
-        let rows = self.connection.rows(&sql);
-        let rows = rows.map_err(|e| failed(format!("run `{sql}`"), &e))?;
         // Table, operation, kind of message, message. An error is a row too.
-        match rows.iter().find(|[_, _, kind, _]| kind.eq_ignore_ascii_case("error")) {
-            Some([table, _, _, why]) => {
-                Err(EngineError::failed(NAME, format!("analyze {table}"), why))
+        for [table, _, kind, why] in self.rows(&format!("run `{sql}`"), &sql)? {
+            if kind.eq_ignore_ascii_case("error") {
+                return Err(EngineError::failed(NAME, format!("analyze {table}"), why));
             }
-            None => Ok(()),
         }
+        Ok(())
     }
 
     /// Writes changed pages of the tables to disk

@@ -1,7 +1,7 @@
 //! The settings that the server runs with.
 
+use super::NAME;
 use super::session::Session;
-use super::{NAME, failed};
 use embermark_model::Durability;
 
 use crate::settings::lines;
@@ -140,7 +140,7 @@ pub(super) fn read_back(session: &Session, options: &OpenOptions) -> Result<(Str
     let own = options.settings.iter().map(|(name, _)| &**name);
     let names = NAMES.split(' ').chain(own).collect::<Vec<_>>().join("', '");
     let sql = format!("SHOW VARIABLES WHERE Variable_name IN ('version', '{names}')");
-    let rows = session.connection.rows(&sql).map_err(|e| failed(doing, &e))?;
+    let rows = session.rows(doing, &sql)?;
     let mut found: ReadBack = rows.into_iter().map(<[String; 2]>::into).collect();
     let place = |name: &str| NAMES.split(' ').position(|known| known == name);
     let version = found.iter().position(|(name, _)| name == "version");

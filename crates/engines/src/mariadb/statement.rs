@@ -1,6 +1,7 @@
 //! A prepared statement that lives as long as its store.
 
 use std::ffi::c_uint;
+use std::fmt::Display;
 use std::rc::Rc;
 use std::{ptr, slice};
 
@@ -59,8 +60,7 @@ impl Prepared {
         if rest.are_several_results() {
             self.columns.clear();
             let why = "it returns several results, of which one would be read";
-            let error = EngineError::failed(NAME, format!("run `{}`", self.sql), why);
-            return Err(Stopped::Engine(error));
+            return Err(Stopped::Engine(self.failed(why)));
         }
         let bound = bind_columns(&self.handle, &mut self.columns, count);
         bound.map_err(|e| stopped(e, false))?;
@@ -100,14 +100,14 @@ impl Prepared {
     }
 
     fn send_each(&self, largest_packet: usize, params: &mut dyn Rows) -> Result<u64, EngineError> {
-        let could_not = |e: Failure| failed(format!("run `{}`", self.sql), &e);
+        let could_not = |e: Failure| self.failed(e);
         let (mut batch, mut changed) = (Batch::of_params(self.slots.len(), largest_packet), 0);
         while let Some(params) = params.next() {
             if params.len() != self.slots.len() {
                 return Err(self.has_other_parameters(params.len()));
             }
             let suits = batch.suits(params);
-            if batch.is_full(params) || (!suits && !batch.is_empty()) {
+            if batch.is_full(params) || !suits {
                 changed += batch.send(&self.handle).map_err(could_not)?;
             }
             if !suits {
@@ -115,16 +115,10 @@ impl Prepared {
             }
             batch.push(params).map_err(|place| match params[place] {
                 Param::Float(value) => no_double(value),
-                value => {
-                    let why = format!("parameter {}: {value:?} is given", place + 1);
-                    EngineError::failed(NAME, format!("run `{}`", self.sql), why)
-                }
+                value => self.failed(format!("parameter {}: {value:?} is given", place + 1)),
             })?;
         }
-        match batch.is_empty() {
-            true => Ok(changed),
-            false => Ok(changed + batch.send(&self.handle).map_err(could_not)?),
-        }
+        Ok(changed + batch.send(&self.handle).map_err(could_not)?)
     }
 
     /// Writes the parameters to where the library reads them.
@@ -151,14 +145,18 @@ impl Prepared {
         // SAFETY: there is a slot for each parameter. They are neither moved nor changed before
         // they are bound again, and are dropped with the statement.
         let bound = unsafe { self.handle.bind(&mut binds) };
-        bound.map_err(|e| failed(format!("run `{}`", self.sql), &e))?;
+        bound.map_err(|e| self.failed(e))?;
         self.slots_are_bound = true;
         Ok(())
     }
 
     #[cold]
     fn has_other_parameters(&self, given: usize) -> EngineError {
-        let why = format!("it has {} parameters, {given} are given", self.slots.len());
+        self.failed(format!("it has {} parameters, {given} are given", self.slots.len()))
+    }
+
+    #[cold]
+    fn failed(&self, why: impl Display) -> EngineError {
         EngineError::failed(NAME, format!("run `{}`", self.sql), why)
     }
 }

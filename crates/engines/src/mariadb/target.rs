@@ -1,10 +1,12 @@
 //! Where a server is, and who connects.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
+
+use crate::server::address::Address;
 
 /// How to connect. Not `Debug`, because of the password.
 #[derive(Clone)]
@@ -29,14 +31,20 @@ const PORT: u16 = 3306;
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 
 impl Target {
-    /// Returns a Unix socket, as `root` without a password.
-    pub fn socket(path: &Path) -> Self {
-        Self {
-            place: Place::Socket(path.to_owned()),
-            user: Some("root".to_owned()),
-            password: None,
-            database: None,
-            connect_within: CONNECT_WITHIN,
+    /// Returns how to connect to an address: to a socket as `root` without a password.
+    ///
+    /// # Errors
+    /// Returns what is wrong with a URL.
+    pub fn of(address: &Address) -> Result<Self, String> {
+        match address {
+            Address::Url(url) => Self::of_url(url),
+            Address::Socket(path) => Ok(Self {
+                place: Place::Socket(path.clone()),
+                user: Some("root".to_owned()),
+                password: None,
+                database: None,
+                connect_within: CONNECT_WITHIN,
+            }),
         }
     }
 
@@ -50,11 +58,9 @@ impl Target {
         let rest = url.strip_prefix("mysql://").ok_or("it does not begin with mysql://")?;
         let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
         if rest.contains('@') {
-            return Err(
-                "an @ stands after the host: what is no letter and no digit in the user's \
-                        name and password is to be given as %XX"
-                    .to_owned(),
-            );
+            let why = "an @ stands after the host: what is no letter and no digit in the user's \
+                       name and password is to be given as %XX";
+            return Err(why.to_owned());
         }
         let (user, address) = authority.rsplit_once('@').unwrap_or(("", authority));
         let (user, password) = match user.split_once(':') {
@@ -107,10 +113,7 @@ fn host_and_port(address: &str) -> Result<(String, u16), String> {
     let (host, port) = match bracketed {
         Some((host, "")) => (host, None),
         Some((host, port)) => (host, Some(port.strip_prefix(':').unwrap_or("none"))),
-        None => match address.split_once(':') {
-            Some((host, port)) => (host, Some(port)),
-            None => (address, None),
-        },
+        None => address.split_once(':').map_or((address, None), |(host, port)| (host, Some(port))),
     };
     // The library gives some other characters in a host's name a special meaning.
     let of_a_host = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);

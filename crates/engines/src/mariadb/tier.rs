@@ -7,47 +7,31 @@ use embermark_model::Durability;
 use super::installation;
 use crate::{Tier, TierSetting, TierTable, WeakerSettings};
 
-#[derive(Clone, Copy)]
-pub(super) struct Variables {
-    pub flush_log_at_trx_commit: u8,
-    /// Seconds between two syncs of the log in the background.
-    pub flush_log_at_timeout: u16,
-    pub doublewrite: bool,
-    pub flush_method: &'static str,
-}
-
 /// The cheapest settings that keep each tier (<https://mariadb.com/kb/en/innodb-system-variables/>,
 /// whose entry of `innodb_flush_log_at_trx_commit` is also
 /// <https://mariadb.com/docs/reference/mdb/system-variables/innodb_flush_log_at_trx_commit/>):
 ///
 /// - `power`, 1: the log is written and synced at each commit, "required for full ACID compliance".
-/// - `process`, 2: it is written at each commit and synced once per
-///   `innodb_flush_log_at_timeout`, whose largest value is set. Transactions are lost "if there is
-///   a power failure or kernel crash but not if mysqld crashes". The doublewrite buffer stays on,
-///   because a page of 16 KiB can be half written when its writer is killed.
+/// - `process`, 2: it is written at each commit and synced once per `innodb_flush_log_at_timeout`,
+///   whose largest value is set, in seconds. (The default is 1, which `power` keeps.) Transactions
+///   are lost "if there is a power failure or kernel crash but not if mysqld crashes". The
+///   doublewrite buffer stays on, because a page of 16 KiB can be half written when its writer is
+///   killed.
 /// - `none`, 0: nothing is done at a commit, and "0 has no guarantees in case of crash". Pages then
 ///   need no second copy either, and no sync afterwards.
-pub(super) static TIERS: TierTable<Variables> = TierTable {
+///
+/// The words of a row, split at commas, are the options that a private server is started with.
+pub(super) static TIERS: TierTable<()> = TierTable {
     none: TierSetting::new(
         Durability::None,
-        Variables {
-            flush_log_at_trx_commit: 0,
-            flush_log_at_timeout: LONGEST,
-            doublewrite: false,
-            flush_method: "O_DIRECT_NO_FSYNC",
-        },
+        (),
         "innodb_flush_log_at_trx_commit=0, innodb_flush_log_at_timeout=2700, \
          innodb_doublewrite=OFF, innodb_flush_method=O_DIRECT_NO_FSYNC",
         MANUAL,
     ),
     process: TierSetting::new(
         Durability::Process,
-        Variables {
-            flush_log_at_trx_commit: 2,
-            flush_log_at_timeout: LONGEST,
-            doublewrite: true,
-            flush_method: "O_DIRECT",
-        },
+        (),
         "innodb_flush_log_at_trx_commit=2, innodb_flush_log_at_timeout=2700, \
          innodb_doublewrite=ON, innodb_flush_method=O_DIRECT",
         MANUAL,
@@ -59,12 +43,7 @@ pub(super) static TIERS: TierTable<Variables> = TierTable {
     ]),
     power: TierSetting::new(
         Durability::Power,
-        Variables {
-            flush_log_at_trx_commit: 1,
-            flush_log_at_timeout: 1,
-            doublewrite: true,
-            flush_method: "O_DIRECT",
-        },
+        (),
         "innodb_flush_log_at_trx_commit=1, innodb_doublewrite=ON, innodb_flush_method=O_DIRECT",
         MANUAL,
     )
@@ -76,9 +55,6 @@ pub(super) static TIERS: TierTable<Variables> = TierTable {
 };
 
 const MANUAL: &str = "https://mariadb.com/kb/en/innodb-system-variables/";
-
-/// Largest value of `innodb_flush_log_at_timeout`, in seconds. The default is 1.
-const LONGEST: u16 = 2700;
 
 /// Versions that do not keep `power`, as `embermark durability` showed. If a page was written
 /// partly, recovery does not restore it from the doublewrite buffer. In 10.11.19 this affects the

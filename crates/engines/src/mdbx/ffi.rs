@@ -16,7 +16,7 @@ pub(super) use signet_mdbx_sys::{
 
 use super::{ID, MANUAL};
 use crate::mapped::library::{
-    CursorMove, Env, Facts, Library, MODE, Pair, Slot, TABLES, Write, check,
+    CursorMove, Env, Facts, Library, MODE, MoveCursor, OpenCursor, Pair, TABLES, Write, check,
 };
 use crate::{Checked, Result, owned};
 
@@ -24,6 +24,17 @@ use crate::{Checked, Result, owned};
 const OWN_TABLES: u32 = 2;
 
 pub(super) enum Mdbx {}
+
+const _: () = assert!(
+    CursorMove::First as u32 == ffi::MDBX_FIRST
+        && CursorMove::Last as u32 == ffi::MDBX_LAST
+        && CursorMove::Next as u32 == ffi::MDBX_NEXT
+        && CursorMove::Previous as u32 == ffi::MDBX_PREV
+        && CursorMove::At as u32 == ffi::MDBX_SET
+        && CursorMove::From as u32 == ffi::MDBX_SET_RANGE
+        && Write::Append as u32 == ffi::MDBX_APPEND
+        && Write::Replace as u32 == ffi::MDBX_CURRENT
+);
 
 // SAFETY: threads may share an environment, and with `MDBX_NOSTICKYTHREADS` a read transaction is
 // bound to no thread (`mdbx.h`). Each function is the library's own.
@@ -52,8 +63,17 @@ unsafe impl Library for Mdbx {
     type Val = ffi::MDBX_val;
     type Ended = c_int;
 
+    const CREATE_ENV: unsafe extern "C" fn(*mut *mut Self::Env) -> c_int = ffi::mdbx_env_create;
     const CLOSE: unsafe extern "C" fn(*mut Self::Env) = close;
     const ABORT: unsafe extern "C" fn(*mut Self::Txn) -> c_int = ffi::mdbx_txn_abort;
+    const RESET: unsafe extern "C" fn(*mut Self::Txn) -> c_int = ffi::mdbx_txn_reset;
+    const RENEW: unsafe extern "C" fn(*mut Self::Txn) -> c_int = ffi::mdbx_txn_renew;
+    const OPEN_TABLE: unsafe extern "C" fn(*mut Self::Txn, *const c_char, u32, *mut u32) -> c_int =
+        ffi::mdbx_dbi_open;
+    const OPEN_CURSOR: OpenCursor<Self::Txn, Self::Cursor> = ffi::mdbx_cursor_open;
+    const RENEW_CURSOR: unsafe extern "C" fn(*mut Self::Txn, *mut Self::Cursor) -> c_int =
+        ffi::mdbx_cursor_renew;
+    const MOVE_CURSOR: MoveCursor<Self::Cursor, Self::Val> = ffi::mdbx_cursor_get;
     const CLOSE_CURSOR: unsafe extern "C" fn(*mut Self::Cursor) = ffi::mdbx_cursor_close;
 
     fn error_message(code: c_int) -> String {
@@ -102,10 +122,6 @@ unsafe impl Library for Mdbx {
         Ok(checked)
     }
 
-    unsafe fn create(env: Slot<Self::Env>) -> c_int {
-        ffi::mdbx_env_create(env)
-    }
-
     unsafe fn open(env: *mut Self::Env, dir: &CStr, flags: u32, map: usize) -> c_int {
         let codes = [
             ffi::mdbx_env_set_geometry(env, -1, -1, map as isize, -1, -1, -1),
@@ -145,27 +161,13 @@ unsafe impl Library for Mdbx {
     }
 
     #[inline]
-    unsafe fn begin(env: *mut Self::Env, reads: bool, txn: Slot<Self::Txn>) -> c_int {
+    unsafe fn begin(env: *mut Self::Env, reads: bool, txn: &mut *mut Self::Txn) -> c_int {
         let how = if reads { ffi::MDBX_TXN_RDONLY } else { ffi::MDBX_TXN_READWRITE };
         ffi::mdbx_txn_begin_ex(env, ptr::null_mut(), how, txn, ptr::null_mut())
     }
 
     unsafe fn commit(txn: *mut Self::Txn) -> c_int {
         ffi::mdbx_txn_commit_ex(txn, ptr::null_mut())
-    }
-
-    #[inline]
-    unsafe fn reset(txn: *mut Self::Txn) {
-        ffi::mdbx_txn_reset(txn);
-    }
-
-    #[inline]
-    unsafe fn renew(txn: *mut Self::Txn) -> c_int {
-        ffi::mdbx_txn_renew(txn)
-    }
-
-    unsafe fn open_table(txn: *mut Self::Txn, name: &CStr, flags: u32, dbi: &mut u32) -> c_int {
-        ffi::mdbx_dbi_open(txn, name.as_ptr(), flags, dbi)
     }
 
     unsafe fn clear(txn: *mut Self::Txn, table: u32) -> c_int {
@@ -197,39 +199,8 @@ unsafe impl Library for Mdbx {
     }
 
     #[inline]
-    unsafe fn open_cursor(txn: *mut Self::Txn, table: u32, cursor: Slot<Self::Cursor>) -> c_int {
-        ffi::mdbx_cursor_open(txn, table, cursor)
-    }
-
-    #[inline]
-    unsafe fn renew_cursor(txn: *mut Self::Txn, cursor: *mut Self::Cursor) -> c_int {
-        ffi::mdbx_cursor_renew(txn, cursor)
-    }
-
-    #[inline]
-    unsafe fn move_cursor(
-        cursor: *mut Self::Cursor,
-        pair: &mut Pair<Self>,
-        to: CursorMove,
-    ) -> c_int {
-        let to = match to {
-            CursorMove::First => ffi::MDBX_FIRST,
-            CursorMove::Last => ffi::MDBX_LAST,
-            CursorMove::Next => ffi::MDBX_NEXT,
-            CursorMove::Previous => ffi::MDBX_PREV,
-            CursorMove::At => ffi::MDBX_SET,
-            CursorMove::From => ffi::MDBX_SET_RANGE,
-        };
-        ffi::mdbx_cursor_get(cursor, &mut pair.key, &mut pair.value, to)
-    }
-
-    #[inline]
     unsafe fn write(cursor: *mut Self::Cursor, pair: &mut Pair<Self>, how: Write) -> c_int {
-        let how = match how {
-            Write::Append => ffi::MDBX_APPEND,
-            Write::Replace => ffi::MDBX_CURRENT,
-        };
-        ffi::mdbx_cursor_put(cursor, &pair.key, &mut pair.value, how)
+        ffi::mdbx_cursor_put(cursor, &pair.key, &mut pair.value, how as u32)
     }
 
     #[inline]

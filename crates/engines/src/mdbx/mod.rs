@@ -9,8 +9,10 @@ use embermark_model::result::Counts;
 use embermark_model::{CostAnomaly, Durability, Explained};
 
 use crate::mapped::{self, library::Library};
-use crate::settings::{SWITCH, is_on, lines};
-use crate::{Availability, Candidate, Embedded, Origin, Setting, Settings, TierSetting, TierTable};
+use crate::settings::SWITCH;
+use crate::{
+    Availability, Candidate, Embedded, Info, Origin, Setting, Settings, TierSetting, TierTable,
+};
 
 mod ffi;
 
@@ -46,9 +48,7 @@ const SYNCED: TierSetting<u32> = TierSetting::new(
 .or_at_least(&[("MDBX_SAFE_NOSYNC", &["off"]), ("MDBX_NOMETASYNC", &["off"])]);
 
 pub(crate) static ENGINE: Embedded<u32> = Embedded {
-    id: ID,
-    name: "libmdbx",
-    licence: "Apache-2.0",
+    info: Info::key_value(ID, "libmdbx", "Apache-2.0"),
     tiers: TIERS,
     availability: || Availability::Ready { version: Mdbx::version() },
     library: None,
@@ -88,14 +88,7 @@ const SETTINGS: Settings = Settings {
         ("MDBX_RDONLY", "it is written"),
     ],
     candidates: CANDIDATES,
-    written: |set| {
-        lines("/* before mdbx_env_open(env, path, flags, mode) */", set, |name, value| match is_on(
-            value,
-        ) {
-            true => format!("flags |= {name};"),
-            false => format!("flags &= ~{name};"),
-        })
-    },
+    written: |set| mapped::flag_lines("/* before mdbx_env_open(env, path, flags, mode) */", set),
 };
 
 const CANDIDATES: &[Candidate] = &[

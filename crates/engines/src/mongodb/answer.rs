@@ -69,25 +69,17 @@ impl<'a> Document<'a> {
 
 impl<'a> Value<'a> {
     pub fn as_document(self) -> Option<Document<'a>> {
-        match self {
-            Self::Document(document) => Some(document),
-            _ => None,
-        }
+        if let Self::Document(document) = self { Some(document) } else { None }
     }
 
     pub fn as_list(self) -> Option<Document<'a>> {
-        match self {
-            Self::List(list) => Some(list),
-            _ => None,
-        }
+        if let Self::List(list) = self { Some(list) } else { None }
     }
 
     /// Returns a text, or `None` if it is not UTF-8.
     pub fn as_text(self) -> Option<&'a str> {
-        match self {
-            Self::String(text) => std::str::from_utf8(text).ok(),
-            _ => None,
-        }
+        let Self::String(text) = self else { return None };
+        std::str::from_utf8(text).ok()
     }
 
     /// Returns an integer, or a double without a fraction, because the server and pipelines also

@@ -49,14 +49,6 @@ impl BsonError {
 /// `MONGOC_ERROR_CLIENT_SESSION_FAILURE`.
 pub(super) const NO_SESSIONS: (u32, u32) = (1, 52);
 
-/// The beginning of a `mongoc_host_list_t`, a server in a URL.
-#[repr(C)]
-pub(super) struct Host {
-    pub next: *const Host,
-    name: [c_char; 256],
-    pub name_and_port: [c_char; 262],
-}
-
 functions! {
     /// The driver's functions, without the `mongoc_` of their names.
     pub(super) struct MongocApi of "mongoc_";
@@ -71,8 +63,6 @@ functions! {
     uri_set_option_as_int32(uri: Handle, name: *const c_char, value: i32) -> bool;
     uri_set_option_as_bool(uri: Handle, name: *const c_char, value: bool) -> bool;
     uri_set_appname(uri: Handle, name: *const c_char) -> bool;
-    uri_get_hosts(uri: Handle) -> *const Host;
-    uri_get_srv_hostname(uri: Handle) -> *const c_char;
 
     client_new_from_uri_with_error(uri: Handle, error: *mut BsonError) -> Handle;
     client_destroy(client: Handle);

@@ -58,8 +58,7 @@ impl Writer {
 
     /// Writes a nested document with `write`.
     pub fn within(&mut self, name: &str, write: impl FnOnce(&mut Self)) {
-        self.name(DOCUMENT, name);
-        let document = self.begin();
+        let document = self.begin_within(name);
         write(self);
         self.end(document);
     }

@@ -18,7 +18,7 @@ pub(super) struct Client {
     library: &'static MongoLib,
     /// A `mongoc_client_session_t`, or null where the server has no sessions. It is dropped first,
     /// and so ends before its client.
-    session: Handle,
+    _session: Handle,
     client: Handle,
     /// Options of every command: this session.
     options: Owned,
@@ -33,48 +33,19 @@ unsafe impl Send for Client {}
 
 impl Client {
     /// Connects to the server in a URI.
-    pub fn connect(library: &'static MongoLib, uri: &Uri) -> Result<Self, Failure> {
+    pub fn connect(uri: &Uri) -> Result<Self, Failure> {
+        let (library, uri, mut error) = (uri.library, uri.handle.raw, BsonError::none());
         let mongoc = &library.mongoc;
-        let mut error = BsonError::none();
-        // SAFETY: a URI of the driver, which it copies, and room for an error. The client is ours
-        // to destroy by that function, and so is a session, which does not exist yet.
-        let (client, session) = unsafe {
-            let client = (mongoc.client_new_from_uri_with_error)(uri.handle.raw, &raw mut error);
-            (
-                Handle::new(client, mongoc.client_destroy),
-                Handle::new(ptr::null_mut(), mongoc.client_session_destroy),
-            )
-        };
+        // SAFETY: a URI of the driver, which it copies, and room for an error.
+        let client = unsafe { (mongoc.client_new_from_uri_with_error)(uri, &raw mut error) };
+        // SAFETY: it is ours to destroy, by that function.
+        let client = unsafe { Handle::new(client, mongoc.client_destroy) };
         if client.raw.is_null() {
             return Err(Failure::new(error.message()));
         }
-        let (options, reply) = (Owned::empty(library), Owned::empty(library));
-        let mut this = Self { library, session, client, options, reply };
-        this.begin_session()?;
-        Ok(this)
-    }
-
-    /// Connects, because beginning a session requires it.
-    fn begin_session(&mut self) -> Result<(), Failure> {
-        let mongoc = &self.library.mongoc;
-        let mut error = BsonError::none();
-        // SAFETY: a client of the driver; the session's options are made, read and destroyed here.
-        self.session.raw = unsafe {
-            let plain = (mongoc.session_opts_new)();
-            // As in the session of a single command.
-            (mongoc.session_opts_set_causal_consistency)(plain, false);
-            let session = (mongoc.client_start_session)(self.client.raw, plain, &raw mut error);
-            (mongoc.session_opts_destroy)(plain);
-            session
-        };
-        let is_begun = if self.session.raw.is_null() {
-            (error.domain, error.code) == NO_SESSIONS
-        } else {
-            let options = self.options.bson();
-            // SAFETY: the client's own session, and a document of our own that can grow.
-            unsafe { (mongoc.client_session_append)(self.session.raw, options, &raw mut error) }
-        };
-        if is_begun { Ok(()) } else { Err(Failure::new(error.message())) }
+        let (mut options, reply) = (Owned::empty(library), Owned::empty(library));
+        let session = begin_session(library, &client, &mut options)?;
+        Ok(Self { library, _session: session, client, options, reply })
     }
 
     /// Runs a command on a database once, and returns the answer. A write that the server refused
@@ -89,24 +60,44 @@ impl Client {
             if !(self.library.bson.init_static)(framed, command.as_ptr(), command.len()) {
                 return Err(Failure::new("the command is not well-formed BSON"));
             }
-            (self.library.bson.destroy)(self.reply.bson());
-            (self.library.mongoc.client_command_with_opts)(
-                self.client.raw,
-                database.as_ptr(),
-                framed,
-                ptr::null_mut(),
-                self.options.bson(),
-                self.reply.bson(),
-                &raw mut error,
-            )
+            let (client, no_preferences) = (self.client.raw, ptr::null_mut());
+            let (options, reply) = (self.options.bson(), self.reply.bson());
+            let (database, error) = (database.as_ptr(), &raw mut error);
+            (self.library.bson.destroy)(reply);
+            let run = self.library.mongoc.client_command_with_opts;
+            run(client, database, framed, no_preferences, options, reply, error)
         };
         let answer = self.reply.document();
         if is_done {
             return answer;
         }
-        Err(answer
-            .ok()
-            .and_then(Failure::from_answer)
-            .unwrap_or_else(|| Failure::new(error.message())))
+        let failure = answer.ok().and_then(Failure::from_answer);
+        Err(failure.unwrap_or_else(|| Failure::new(error.message())))
     }
+}
+
+/// Connects, because beginning a session requires it, and adds the session to `options`.
+fn begin_session(
+    library: &'static MongoLib,
+    client: &Handle,
+    options: &mut Owned,
+) -> Result<Handle, Failure> {
+    let (mongoc, mut error) = (&library.mongoc, BsonError::none());
+    // SAFETY: a client of the driver; the session's options are made, read and destroyed here. The
+    // session is ours to destroy, by that function.
+    let session = unsafe {
+        let plain = (mongoc.session_opts_new)();
+        // As in the session of a single command.
+        (mongoc.session_opts_set_causal_consistency)(plain, false);
+        let session = (mongoc.client_start_session)(client.raw, plain, &raw mut error);
+        (mongoc.session_opts_destroy)(plain);
+        Handle::new(session, mongoc.client_session_destroy)
+    };
+    let is_begun = if session.raw.is_null() {
+        (error.domain, error.code) == NO_SESSIONS
+    } else {
+        // SAFETY: the client's own session, and a document of our own that can grow.
+        unsafe { (mongoc.client_session_append)(session.raw, options.bson(), &raw mut error) }
+    };
+    if is_begun { Ok(session) } else { Err(Failure::new(error.message())) }
 }

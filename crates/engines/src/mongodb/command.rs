@@ -1,20 +1,18 @@
 //! Parts of commands: filters, keys, and documents.
 
+use std::borrow::Cow;
+
 use itoa::Buffer;
 
 use super::bson::Writer;
 use crate::document::{CollectionDef, Document, Field, Filter, Value};
 
 /// Returns the path of a field in MongoDB's documents. Fields of the key are under `_id`.
-pub(super) fn path<'a>(def: &CollectionDef, field: &'a str, longer: &'a mut String) -> &'a str {
+pub(super) fn path<'a>(def: &CollectionDef, field: &'a str) -> Cow<'a, str> {
     match (def.key.contains(&field), def.key.len()) {
-        (true, 1) => "_id",
-        (true, _) => {
-            longer.push_str("_id.");
-            longer.push_str(field);
-            longer
-        }
-        (false, _) => field,
+        (true, 1) => "_id".into(),
+        (true, _) => format!("_id.{field}").into(),
+        (false, _) => field.into(),
     }
 }
 
@@ -56,7 +54,6 @@ impl Writer {
     }
 
     pub fn filter(&mut self, def: &CollectionDef, name: &str, filter: &Filter<'_>) {
-        let mut longer = String::new();
         self.within(name, |whole| match filter {
             Filter::All | Filter::Keys { from: [], to: [] } => {}
             Filter::Key(key) => whole.key(def, "_id", key),
@@ -69,9 +66,9 @@ impl Writer {
                     range.key(def, "$lt", to);
                 }
             }),
-            Filter::Equal(field, value) => whole.value(path(def, field, &mut longer), value),
+            Filter::Equal(field, value) => whole.value(&path(def, field), value),
             Filter::Between { field, from, to } => {
-                whole.within(path(def, field, &mut longer), |range| {
+                whole.within(&path(def, field), |range| {
                     range.fields(&[("$gte", *from), ("$lt", *to)]);
                 });
             }

@@ -55,12 +55,6 @@ impl<'a> Elements<'a> {
         Document::new(self.take(self.length(0)?)?).ok()
     }
 
-    /// Returns binary data: a length, a subtype, and the bytes. An old subtype repeats the length,
-    /// but nothing writes it here.
-    fn binary(&mut self) -> Option<Value<'a>> {
-        Some(Value::Binary(self.take(self.length(5)?)?.get(5..)?))
-    }
-
     fn value(&mut self, kind: u8) -> Option<Value<'a>> {
         let skipped = match kind {
             0x01 => return Some(Value::Double(f64::from_le_bytes(*self.array()?))),
@@ -69,14 +63,16 @@ impl<'a> Elements<'a> {
             }
             0x03 => return Some(Value::Document(self.document()?)),
             0x04 => return Some(Value::List(self.document()?)),
+            // Binary data: a length, a subtype, and the bytes. An old subtype repeats the length,
+            // but nothing writes it here.
+            0x05 => return Some(Value::Binary(self.take(self.length(5)?)?.get(5..)?)),
             0x06 | 0x0a => return Some(Value::Null),
             0x08 => return Some(Value::Boolean(self.array::<1>()? != &[0])),
+            0x09 => return Some(Value::Date(i64::from_le_bytes(*self.array()?))),
             0x10 => return Some(Value::Integer(i32::from_le_bytes(*self.array()?).into())),
             0x12 => return Some(Value::Integer(i64::from_le_bytes(*self.array()?))),
-            0x05 => return self.binary(),
             // An object id.
             0x07 => 12,
-            0x09 => return Some(Value::Date(i64::from_le_bytes(*self.array()?))),
             // A timestamp.
             0x11 => 8,
             // A decimal.

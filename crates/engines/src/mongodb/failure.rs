@@ -1,7 +1,5 @@
 //! Errors of the server or the driver.
 
-use std::fmt;
-
 use super::answer::Document;
 
 /// The server's code for a missing collection, `NamespaceNotFound`.
@@ -14,16 +12,21 @@ const WRITE_CONFLICT: i64 = 112;
 const MAY_BE_DONE_AGAIN: &str = "TransientTransactionError";
 
 /// A command that failed. It is small, because it is part of hot paths.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub(super) struct Failure(Box<Cause>);
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{words}")]
 struct Cause {
     /// The server's code, if the error is the server's.
     code: Option<i64>,
     may_be_done_again: bool,
     words: String,
 }
+
+/// A result of a command.
+pub(super) type Answer<T> = Result<T, Failure>;
 
 impl Failure {
     /// Creates an error of the driver or of this adapter.
@@ -69,12 +72,6 @@ impl Failure {
     /// Returns whether the change was refused because of another client's, and none of it was made.
     pub fn is_conflict(&self) -> bool {
         self.0.code == Some(WRITE_CONFLICT) || self.0.may_be_done_again
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.words)
     }
 }
 

@@ -5,9 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::{NAME, cpu};
-use embermark_libraries::search_path;
-
+use super::NAME;
 use crate::deps;
 use crate::program::{Missing, Search, Variable};
 
@@ -28,7 +26,7 @@ pub(super) fn find() -> Result<Installation, Missing> {
     let located = located();
     // If no version is known, a current server would be installed.
     let version = located.as_ref().map_or("5.0", |found| &found.version);
-    match cpu::lacks(version) {
+    match lacks(version) {
         Some(lacking) => Err(Missing {
             why: format!("MongoDB since 5.0 needs {lacking}, which this CPU does not have"),
             remedy: "install MongoDB 4.4".to_owned(),
@@ -43,18 +41,11 @@ fn located() -> Result<Installation, Missing> {
     let ours = deps::folder(NAME);
     // The server only accepts absolute paths.
     let ours = fs::canonicalize(&ours).unwrap_or(ours);
-    let mut folders = search_path::folders();
-    folders.push(ours.join("bin"));
-    let search = Search {
-        variable: VARIABLE,
-        folders,
-        install: deps::install_hint("make servers", "install MongoDB").to_owned(),
-    };
+    let search = Search::on_path(VARIABLE, ours.join("bin"), "install MongoDB");
     let [mongod] = search.find(["mongod"])?;
     let is_ours = fs::canonicalize(&mongod).is_ok_and(|mongod| mongod.starts_with(&ours));
-    let libraries = is_ours.then(|| ours.join("lib"));
-    let environment = libraries.map(|folder| ("LD_LIBRARY_PATH".into(), folder.into()));
-    let environment = Vec::from_iter(environment);
+    let libraries = ("LD_LIBRARY_PATH".into(), ours.join("lib").into());
+    let environment = if is_ours { vec![libraries] } else { Vec::new() };
     let asked = &mut Command::new(&mongod);
     let asked = asked.arg("--version").envs(environment.iter().cloned());
     let version = search.version(asked, number)?;
@@ -66,9 +57,36 @@ fn number(said: &str) -> Option<String> {
     Some(said.lines().next()?.strip_prefix("db version v")?.trim().to_owned())
 }
 
+/// Returns what this CPU lacks for a server of this version. Such a server dies of an illegal
+/// instruction when it starts.
+///
+/// Since 5.0 it needs AVX on x86-64, and ARM v8.2-A on 64-bit ARM
+/// (<https://www.mongodb.com/docs/manual/administration/production-notes/#platform-support-notes>).
+/// Of v8.2-A's additions to v8.0, compilers use the atomic instructions (LSE) everywhere.
+fn lacks(version: &str) -> Option<&'static str> {
+    #[cfg(target_arch = "x86_64")]
+    let (has, what) = (std::arch::is_x86_feature_detected!("avx"), "AVX");
+    #[cfg(target_arch = "aarch64")]
+    let (has, what) = (std::arch::is_aarch64_feature_detected!("lse"), "ARM v8.2-A");
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let (has, what) = (true, "");
+    (!has && needs_them(version)).then_some(what)
+}
+
+fn needs_them(version: &str) -> bool {
+    let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
+    major.is_some_and(|major| major >= 5)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn servers_since_5_0_need_more_of_a_cpu() {
+        assert!(needs_them("5.0.3") && needs_them("8.0.1") && needs_them("10.0.0"));
+        assert!(!needs_them("4.4.29") && !needs_them("unknown"));
+    }
 
     #[test]
     fn the_version_is_that_of_the_first_line() {

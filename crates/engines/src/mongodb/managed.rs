@@ -58,7 +58,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     // one.
     Server::start(spec, &home, |_| {
         let uri = Uri::new(library, &local)?;
-        let session = Session::new(library, uri, DATABASE, for_others.clone(), false);
+        let session = Session::new(uri, DATABASE, for_others.clone());
         session.map_err(|failure| failure.to_string())
     })
 }
@@ -72,15 +72,14 @@ fn configuration(options: &OpenOptions, version: &str) -> Vec<String> {
     // files of the journal are created in advance, with a default of 100 MB each.
     let engine = format!("cache_size={cache}B,log=(file_max=16MB){sync}");
     let ours = [
-        (ENGINE_CONFIG, "--wiredTigerEngineConfigString", &*engine),
+        (ENGINE_CONFIG, ["--wiredTigerEngineConfigString", &*engine]),
         // Compression gains nothing between processes on one machine.
-        (COMPRESSORS, "--networkMessageCompressors", "disabled"),
+        (COMPRESSORS, ["--networkMessageCompressors", "disabled"]),
         // Writes no samples for MongoDB's support to the disk that is measured.
-        ("", "--setParameter", "diagnosticDataCollectionEnabled=false"),
+        ("", ["--setParameter", "diagnosticDataCollectionEnabled=false"]),
     ];
-    let ours = ours.iter().filter(|(name, ..)| options.setting(name).is_none());
-    let mut args: Vec<_> =
-        ours.flat_map(|(_, option, value)| [*option, *value]).map(str::to_owned).collect();
+    let ours = options.not_configured(ours).flat_map(|(_, option)| option);
+    let mut args: Vec<_> = ours.map(str::to_owned).collect();
     for (name, value) in options.configured() {
         args.extend(settings::arguments(name, value));
     }

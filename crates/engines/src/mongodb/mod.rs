@@ -8,17 +8,13 @@
 mod answer;
 mod api;
 mod bson;
-mod check;
 mod client;
 mod command;
-mod cpu;
 mod elements;
-mod external;
 mod failure;
 mod installation;
 mod library;
 mod managed;
-mod names;
 mod owned;
 mod pipeline;
 mod row;
@@ -30,7 +26,7 @@ mod uri;
 
 use crate::server::address::Address;
 use crate::server::engine::ServerEngine;
-use crate::{DataModel, Engine, EngineError, Info, Kind, Store};
+use crate::{DataModel, Engine, EngineError, Info, Store};
 use failure::Failure;
 use library::LIBRARY;
 use session::Session;
@@ -40,13 +36,7 @@ use uri::Uri;
 const NAME: &str = "mongodb";
 
 pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
-    info: Info {
-        id: NAME,
-        name: "MongoDB",
-        kind: Kind::Server,
-        family: DataModel::Document,
-        licence: "SSPL-1.0",
-    },
+    info: Info::server(NAME, "MongoDB", DataModel::Document, "SSPL-1.0"),
     forbids_publishing: false,
     has_maintenance: true,
     tiers: &tier::TIERS,
@@ -59,7 +49,7 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
         Ok(library) => Uri::new(library, &Address::Url(url.to_owned())).map(drop),
         Err(_) => Ok(()),
     },
-    given: external::connect,
+    given: Session::given,
     private: managed::start,
     read_back: settings::read_back,
     store: |session, server, options| {
@@ -68,12 +58,7 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
         Ok(Store::Document(Box::new(store)))
     },
     join: Session::join,
-    remove_left: |url, name| {
-        // The session drops its database when it ends.
-        let mut session = external::reach(url, name)?;
-        session.remove()?;
-        session.end()
-    },
+    remove_left: |url, name| Session::reach(url, name)?.remove(),
 };
 
 fn failed(doing: impl Into<String>, failure: &Failure) -> EngineError {

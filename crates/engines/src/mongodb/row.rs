@@ -4,7 +4,6 @@ use smallvec::SmallVec;
 
 use super::answer::{Document, Value};
 use super::{NAME, failed};
-use crate::document::CollectionDef;
 use crate::row::{ResultRow, Visit};
 use crate::{EngineError, Result};
 
@@ -24,26 +23,18 @@ pub(super) struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// Creates the columns of stored documents, including fields of the key.
-    pub fn stored(def: &'static CollectionDef, names: &[&'a str]) -> Self {
-        let place = |&name: &&'a str| match (def.key.contains(&name), def.key.len()) {
-            (true, 1) => Place { field: "_id", within: None, name },
-            (true, _) => Place { field: "_id", within: Some(name), name },
-            (false, _) => Self::place(name),
+    /// Creates the columns of documents whose key has these fields. Those of a question's result
+    /// have no key.
+    pub fn new(key: &[&str], names: &[&'a str]) -> Self {
+        let place = |&name: &&'a str| {
+            let (field, within) = if key.contains(&name) {
+                ("_id", (key.len() > 1).then_some(name))
+            } else {
+                name.split_once('.').map_or((name, None), |(field, within)| (field, Some(within)))
+            };
+            Place { field, within, name }
         };
         Self { places: names.iter().map(place).collect() }
-    }
-
-    /// Creates the columns of a question's result.
-    pub fn for_query(names: &[&'a str]) -> Self {
-        Self { places: names.iter().map(|name| Self::place(name)).collect() }
-    }
-
-    fn place(name: &'a str) -> Place<'a> {
-        match name.split_once('.') {
-            Some((field, within)) => Place { field, within: Some(within), name },
-            None => Place { field: name, within: None, name },
-        }
     }
 
     pub fn row<'r>(&'r self, document: Document<'r>) -> Result<Row<'r>> {
@@ -53,10 +44,7 @@ impl<'a> Columns<'a> {
             let (name, value) = element.map_err(|e| failed("read its answer", &e))?;
             for (place, slot) in self.places.iter().zip(&mut values) {
                 if place.field.as_bytes() == name {
-                    *slot = match place.within {
-                        None => value,
-                        Some(path) => within(value, path),
-                    };
+                    *slot = place.within.map_or(value, |path| within(value, path));
                 }
             }
         }
@@ -84,12 +72,8 @@ impl<'a> Row<'a> {
         // An item of a list only has a number.
         let name =
             self.places.get(column).map_or_else(|| column.to_string(), |p| p.name.to_owned());
-        let found = self.values[column].kind();
-        EngineError::failed(
-            NAME,
-            format!("read column `{name}`"),
-            format!("{found} is not of type {wanted}"),
-        )
+        let (doing, found) = (format!("read column `{name}`"), self.values[column].kind());
+        EngineError::failed(NAME, doing, format!("{found} is not of type {wanted}"))
     }
 }
 

@@ -7,18 +7,18 @@ use std::time::{Duration, Instant};
 use super::answer::{Document, Value};
 use super::bson::Writer;
 use super::client::Client;
-use super::failure::Failure;
-use super::library::{LIBRARY, MongoLib};
+use super::failure::{Answer, Failure};
+use super::library::LIBRARY;
 use super::uri::Uri;
 use super::{NAME, failed};
-use crate::Result;
 use crate::server::address::{self, Address};
+use crate::{EngineError, OpenOptions, Result};
 
 /// The server's own database.
 const ADMIN: &CStr = c"admin";
 
 /// Bytes allocated for a command without documents.
-const SMALL: usize = 128;
+pub(super) const SMALL: usize = 128;
 
 /// First version with clustered collections.
 const CLUSTERS_SINCE: [i64; 2] = [5, 3];
@@ -29,8 +29,7 @@ const UNDER_WAY: Duration = Duration::from_secs(30);
 /// A database of a server, for one thread at a time.
 pub(super) struct Session {
     client: Client,
-    pub library: &'static MongoLib,
-    uri: Uri,
+    pub uri: Uri,
     name: CString,
     /// Whether the server is a given one, where the database is dropped at the end.
     pub is_given: bool,
@@ -41,27 +40,43 @@ pub(super) struct Session {
 impl Session {
     /// Creates a session with the database `name`, on a new connection, once a server has answered
     /// and accepted a request.
-    pub fn new(
-        library: &'static MongoLib,
-        uri: Uri,
-        name: &str,
-        for_others: Address,
-        is_given: bool,
-    ) -> std::result::Result<Self, Failure> {
+    pub fn new(uri: Uri, name: &str, for_others: Address) -> Answer<Self> {
         let name = CString::new(name).map_err(|_| Failure::new("a database's name holds a NUL"))?;
-        let mut client = Client::connect(library, &uri)?;
-        let mut ping = Writer::new(SMALL);
-        ping.int32("ping", 1);
-        client.run(&name, ping.finish()?)?;
-        Ok(Self { client, library, uri, name, is_given, for_others })
+        let client = Client::connect(&uri)?;
+        let mut session = Self { client, uri, name, is_given: false, for_others };
+        session.ask(|command| command.int32("ping", 1))?;
+        Ok(session)
+    }
+
+    /// Connects to a given server, and uses only one database, which MongoDB creates with its first
+    /// collection, and which is dropped with the session.
+    pub fn given(url: &str, options: &OpenOptions) -> Result<Self> {
+        let mut session = Self::reach(url, &options.guest)?;
+        session.remove().map(|()| session)
+    }
+
+    /// Connects to a given server, and drops the database `name` at the end.
+    pub fn reach(url: &str, name: &str) -> Result<Self> {
+        let address = Address::Url(url.to_owned());
+        let uri = Uri::new(LIBRARY.get()?, &address).map_err(|why| {
+            let wanted = "give it as mongodb://user:password@host:port/?authSource=admin";
+            EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
+        })?;
+        let doing = format!("connect to {}", uri.place);
+        let mut session = Self::new(uri, name, address).map_err(|failure| {
+            let advice = "is it running, and may this user read and write any database there?";
+            EngineError::failed(NAME, doing, format!("{failure}; {advice}"))
+        })?;
+        session.is_given = true;
+        Ok(session)
     }
 
     /// Creates a session with a database that another process has opened, and that is not dropped.
     pub fn join(at: &str) -> Result<Self> {
         let [name, address] = address::parts(NAME, at)?;
-        let (library, address) = (LIBRARY.get()?, Address::from(address));
-        let joined = Uri::new(library, &address).map_err(Failure::new);
-        let joined = joined.and_then(|uri| Self::new(library, uri, name, address, false));
+        let address = Address::from(address);
+        let joined = Uri::new(LIBRARY.get()?, &address).map_err(Failure::new);
+        let joined = joined.and_then(|uri| Self::new(uri, name, address));
         joined.map_err(|e| failed("join a database", &e))
     }
 
@@ -78,7 +93,7 @@ impl Session {
     /// Makes a new connection, with a driver that knows nothing of the server. It is made before
     /// the old one ends.
     pub fn renew(&mut self) -> Result<()> {
-        let fresh = Client::connect(self.library, &self.uri);
+        let fresh = Client::connect(&self.uri);
         self.client = fresh.map_err(|e| failed("connect again", &e))?;
         Ok(())
     }
@@ -88,15 +103,22 @@ impl Session {
     /// # Errors
     /// Returns the error of the server or the driver. A failed write is not an error here: its
     /// answer reports it.
-    pub fn run(&mut self, command: &[u8]) -> std::result::Result<Document<'_>, Failure> {
+    pub fn run(&mut self, command: &[u8]) -> Answer<Document<'_>> {
         self.client.run(&self.name, command)
+    }
+
+    /// Runs a command without documents, which `write` writes, with the same errors.
+    pub fn ask(&mut self, write: impl FnOnce(&mut Writer)) -> Answer<Document<'_>> {
+        let mut command = Writer::new(SMALL);
+        write(&mut command);
+        self.run(command.finish()?)
     }
 
     /// Runs a command that changes documents, and returns the number that the server counted.
     ///
     /// # Errors
     /// Returns the error of the server or the driver, also if the write was refused.
-    pub fn write(&mut self, command: &[u8]) -> std::result::Result<u64, Failure> {
+    pub fn write(&mut self, command: &[u8]) -> Answer<u64> {
         let answer = self.run(command)?;
         if let Some(refused) = Failure::of_write(answer) {
             return Err(refused);
@@ -152,7 +174,12 @@ impl Session {
                 return visited;
             }
             if visited.is_err() {
-                self.kill_cursor(command, collection, id);
+                // Otherwise the server would forget the cursor after ten minutes, so a failure is
+                // not an error.
+                command.clear();
+                command.text("killCursors", collection);
+                command.list("cursors", |cursors| cursors.int64("0", id));
+                let _ = command.finish().and_then(|command| self.run(command));
                 return visited;
             }
             part = "nextBatch";
@@ -161,15 +188,6 @@ impl Session {
             command.text("collection", collection);
             command.int32("batchSize", batch);
         }
-    }
-
-    /// Tells the server that no more documents of a cursor are wanted. Otherwise it would forget
-    /// the cursor after ten minutes, so a failure is not an error.
-    fn kill_cursor(&mut self, command: &mut Writer, collection: &str, cursor: i64) {
-        command.clear();
-        command.text("killCursors", collection);
-        command.list("cursors", |cursors| cursors.int64("0", cursor));
-        let _ = command.finish().and_then(|command| self.run(command));
     }
 
     /// Drops what a killed client has left of the database, once none of its operations is running:
@@ -192,9 +210,7 @@ impl Session {
     }
 
     fn drop_database(&mut self) -> Result<()> {
-        let mut drop_it = Writer::new(SMALL);
-        drop_it.int32("dropDatabase", 1);
-        let dropped = drop_it.finish().and_then(|command| self.run(command)).map(|_| ());
+        let dropped = self.ask(|command| command.int32("dropDatabase", 1)).map(|_| ());
         let doing = || format!("drop the database `{}`", self.name.to_string_lossy());
         dropped.map_err(|e| failed(doing(), &e))
     }

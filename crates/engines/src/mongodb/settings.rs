@@ -1,10 +1,9 @@
 //! The settings that the server runs with.
 
 use super::NAME;
-use super::answer::Value;
-use super::names::{CONCERN, HANDED, JOURNAL, JOURNAL_ENABLED};
+use super::answer::{Document, Value};
 use super::session::Session;
-use super::tier::{self, HANDS_OVER};
+use super::tier::{self, CONCERN, HANDED, HANDS_OVER, JOURNAL, JOURNAL_ENABLED};
 use crate::server::engine::ReadBack;
 use crate::settings::{ENGINE_DEFAULT, lines};
 use crate::{
@@ -111,17 +110,13 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
     let unreadable = || EngineError::failed(NAME, "read its settings back", "it has no version");
     let version = build.text("version").ok_or_else(unreadable)?.to_owned();
     let mut settings = Vec::new();
-    let mut keep = |name: &str, value: Option<Value<'_>>| {
-        settings.extend(value.map(|value| (name.to_owned(), plain(value))));
-    };
     let status = session.admin("serverStatus", |command| command.int32("wiredTiger", 1))?;
-    keep("storage.engine", status.at("storageEngine.name"));
-    keep("storage.persistent", status.at("storageEngine.persistent"));
-    let journal = status.at(LOG_SIZE);
-    keep(JOURNAL, Some(has_journal(journal)));
-    keep(LOG_SIZE, journal);
+    settings.extend(named("storage.engine", status.at("storageEngine.name")));
+    settings.extend(named("storage.persistent", status.at("storageEngine.persistent")));
+    settings.push(journal(status));
+    settings.extend(named(LOG_SIZE, status.at(LOG_SIZE)));
     let cache = status.at(CACHE);
-    keep(CACHE, cache);
+    settings.extend(named(CACHE, cache));
     let cache = cache.and_then(Value::as_integer).and_then(|bytes| bytes.try_into().ok());
     let waits = tier::waits_for_journal(options, session.is_given);
     let mut handed = waits == Some(true);
@@ -131,25 +126,21 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
             let value = started.at(&format!("parsed.{name}"));
             let sync = value.and_then(Value::as_text).is_some_and(|text| text.contains(HANDS_OVER));
             handed |= name == ENGINE_CONFIG && sync;
-            keep(name, value);
+            settings.extend(named(name, value));
         }
     }
-    if let Ok(concern) = session.admin("getDefaultRWConcern", |command| {
-        command.bool("inMemory", true);
-    }) {
-        keep(DEFAULT_CONCERN, concern.at(DEFAULT_CONCERN));
-    }
-    keep(HANDED, Some(Value::Boolean(handed)));
+    settings.extend(default_concern(session));
+    settings.push((HANDED.to_owned(), handed.to_string()));
     let is_parameter = |name: &str| AT_START.iter().all(|(known, _)| *known != name);
     for (name, _) in options.configured().filter(|(name, _)| is_parameter(name)) {
         let found = session.admin("getParameter", |command| command.int32(name, 1))?;
-        keep(name, found.at(name));
+        settings.extend(named(name, found.at(name)));
     }
     if session.clusters()? {
         settings.push(("clusteredIndex".to_owned(), as_set("keys of several fields")));
     }
     settings.push(waits.map_or_else(|| (CONCERN.to_owned(), as_set(ENGINE_DEFAULT)), concern));
-    settings.push(("libmongoc".to_owned(), session.library.version.clone()));
+    settings.push(("libmongoc".to_owned(), session.uri.library.version.clone()));
     Ok(ReadBack { version, settings, cache })
 }
 
@@ -158,17 +149,15 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
 /// those that do not say it. How the journal is synced is only set at start.
 pub(super) fn of_tier(session: &mut Session, waits: Option<bool>) -> Result<Vec<(String, String)>> {
     let status = session.admin("serverStatus", |command| command.int32("wiredTiger", 1))?;
-    let mut settings = vec![(JOURNAL.to_owned(), plain(has_journal(status.at(LOG_SIZE))))];
-    settings.extend(waits.map(concern));
-    if waits.is_none()
-        && let Ok(concern) = session.admin("getDefaultRWConcern", |command| {
-            command.bool("inMemory", true);
-        })
-    {
-        let concern = concern.at(DEFAULT_CONCERN);
-        settings.extend(concern.map(|value| (DEFAULT_CONCERN.to_owned(), plain(value))));
-    }
+    let mut settings = vec![journal(status)];
+    settings.extend(waits.map(concern).or_else(|| default_concern(session)));
     Ok(settings)
+}
+
+/// Returns how the server acknowledges writes that do not say it, if it can be asked.
+fn default_concern(session: &mut Session) -> Option<(String, String)> {
+    let answer = session.admin("getDefaultRWConcern", |command| command.bool("inMemory", true));
+    named(DEFAULT_CONCERN, answer.ok()?.at(DEFAULT_CONCERN))
 }
 
 /// Returns how writes are acknowledged, as the client requests it.
@@ -176,10 +165,13 @@ fn concern(waits: bool) -> (String, String) {
     (CONCERN.to_owned(), as_set(format!("w: 1, j: {waits}")))
 }
 
-fn has_journal(log_size: Option<Value<'_>>) -> Value<'static> {
-    Value::Boolean(log_size.and_then(Value::as_integer).unwrap_or(0) > 0)
+/// Returns whether there is a journal.
+fn journal(status: Document<'_>) -> (String, String) {
+    let has_journal = status.at(LOG_SIZE).and_then(Value::as_integer).unwrap_or(0) > 0;
+    (JOURNAL.to_owned(), has_journal.to_string())
 }
 
-fn plain(value: Value<'_>) -> String {
-    value.as_text().map_or_else(|| value.to_string(), str::to_owned)
+fn named(name: &str, value: Option<Value<'_>>) -> Option<(String, String)> {
+    let plain = |value: Value<'_>| value.as_text().map_or_else(|| value.to_string(), str::to_owned);
+    Some((name.to_owned(), plain(value?)))
 }

@@ -1,15 +1,17 @@
 //! The database behind a session.
 
-mod commands;
 mod lifecycle;
 
 use itoa::Buffer;
 
-use super::bson::Writer;
+use super::answer::Document as Answer;
+use super::bson::{OpenElement, Writer};
+use super::failure::Failure;
 use super::pipeline::Pipelines;
 use super::row::Columns;
 use super::session::Session;
 use super::{NAME, command, failed};
+use crate::clients::retry_if;
 use crate::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
     Order,
@@ -57,6 +59,50 @@ impl MongoStore {
         };
         self.collections.get(collection.0).copied().ok_or_else(unknown)
     }
+
+    fn begin(&mut self, verb: &str, def: &CollectionDef) -> &mut Writer {
+        self.command.clear();
+        self.command.text(verb, def.name);
+        &mut self.command
+    }
+
+    /// Runs the current command, which defines something.
+    fn define(&mut self, doing: &str) -> Result<()> {
+        let done = self.command.finish().and_then(|command| self.session.run(command));
+        done.map(|_| ()).map_err(|e| failed(doing, &e))
+    }
+
+    /// Runs the current command, which changes documents. Returns their number. A change that is
+    /// refused because of another client's is repeated. If some of several were already made, they
+    /// set the same values once more.
+    fn write(&mut self, doing: &str, def: &CollectionDef) -> Result<u64> {
+        self.command.concern(self.waits);
+        let Self { session, command, .. } = self;
+        let written = command
+            .finish()
+            .and_then(|command| retry_if(Failure::is_conflict, || session.write(command)));
+        written.map_err(|e| failed(format!("{doing} `{}`", def.name), &e))
+    }
+
+    /// Runs the current command, which returns documents.
+    fn stream(
+        &mut self,
+        def: &CollectionDef,
+        columns: &Columns<'_>,
+        visit: &mut Visit<'_>,
+        doing: impl Fn() -> String,
+    ) -> Result<()> {
+        let mut each = |document: Answer<'_>| visit(&columns.row(document)?);
+        self.session.stream(&mut self.command, def.name, BATCH, &mut each, doing)
+    }
+
+    /// Begins a command that loads documents, unordered, as the manual advises
+    /// (<https://www.mongodb.com/docs/v6.0/core/bulk-write-operations/#strategies-for-bulk-inserts-to-a-sharded-collection>).
+    fn begin_load(&mut self, def: &CollectionDef) -> OpenElement {
+        let command = self.begin("insert", def);
+        command.bool("ordered", false);
+        command.begin_list("documents")
+    }
 }
 
 impl DocumentStore for MongoStore {
@@ -86,13 +132,8 @@ impl DocumentStore for MongoStore {
     }
 
     fn collection(&mut self, def: &'static CollectionDef) -> Result<Collection> {
-        let known = self.collections.iter().position(|known| known.name == def.name);
-        let at = known.unwrap_or(self.collections.len());
-        match self.collections.get_mut(at) {
-            Some(place) => *place = def,
-            None => self.collections.push(def),
-        }
-        Ok(Collection(at))
+        self.collections.push(def);
+        Ok(Collection(self.collections.len() - 1))
     }
 
     fn insert(&mut self, collection: Collection, document: &Document<'_>) -> Result<()> {
@@ -167,10 +208,14 @@ impl DocumentStore for MongoStore {
         }
         let mut batch = BATCH;
         if let Some(limit) = limit {
-            let Ok(limit @ 1..) = i32::try_from(limit) else {
-                // MongoDB treats a limit of 0 as no limit.
-                return if limit == 0 { Ok(()) } else { Err(too_many(limit)) };
-            };
+            if limit == 0 {
+                // MongoDB treats this as no limit.
+                return Ok(());
+            }
+            let limit = i32::try_from(limit).map_err(|_| {
+                let why = format!("a limit of {limit} is above 2^31 - 1");
+                EngineError::failed(NAME, "find documents", why)
+            })?;
             command.int32("limit", limit);
             // One more than there can be, so that the server reaches the end with the last of them.
             batch = BATCH.min(limit.saturating_add(1));
@@ -178,7 +223,7 @@ impl DocumentStore for MongoStore {
         // One document never needs a second answer.
         command.bool("singleBatch", limit == Some(1));
         command.int32("batchSize", batch);
-        let columns = Columns::stored(def, find.columns);
+        let columns = Columns::new(def.key, find.columns);
         self.stream(def, &columns, visit, || format!("find in `{}`", def.name))
     }
 
@@ -241,12 +286,8 @@ impl DocumentStore for MongoStore {
         command.within("cursor", |cursor| cursor.int32("batchSize", BATCH));
         // What exceeds a stage's memory (100 MB) goes to files instead of failing.
         command.bool("allowDiskUse", true);
-        self.stream(def, &Columns::for_query(columns), visit, || format!("answer `{question}`"))
+        self.stream(def, &Columns::new(&[], columns), visit, || format!("answer `{question}`"))
     }
-}
-
-fn too_many(limit: u32) -> EngineError {
-    EngineError::failed(NAME, "find documents", format!("a limit of {limit} is above 2^31 - 1"))
 }
 
 fn indexes(command: &mut Writer, def: &CollectionDef) {
@@ -255,7 +296,7 @@ fn indexes(command: &mut Writer, def: &CollectionDef) {
             list.within(Buffer::new().format(i), |one| {
                 one.within("key", |key| {
                     for field in *fields {
-                        key.int32(command::path(def, field, &mut String::new()), 1);
+                        key.int32(&command::path(def, field), 1);
                     }
                 });
                 // Joined names of fields could be those of other fields.

@@ -23,8 +23,10 @@ const NOT_ENCODED: &str = "its user or password is not percent-encoded";
 
 /// A `mongoc_uri_t`.
 pub(super) struct Uri {
-    library: &'static MongoLib,
+    pub library: &'static MongoLib,
     pub handle: Owned,
+    /// Its servers, without the user and the password.
+    pub place: String,
 }
 
 // SAFETY: it is memory that only its owner uses.
@@ -34,88 +36,73 @@ impl Uri {
     /// Creates the URI of a server for the driver in `library`. Fails if the URL is invalid, with
     /// the reason but without its password.
     pub fn new(library: &'static MongoLib, address: &Address) -> Result<Self, String> {
-        match address {
-            Address::Socket(path) => Self::of_url(library, &of_socket(path)),
-            Address::Url(url) => Self::of_url(library, url),
-        }
-    }
-
-    fn of_url(library: &'static MongoLib, url: &str) -> Result<Self, String> {
-        let uri = Self::parse(library, url).map_err(|why| match split_at_user(url) {
-            None if server_part(url).split(',').all(has_port) => why,
+        let url = &match address {
+            Address::Socket(path) => of_socket(path),
+            Address::Url(url) => url.clone(),
+        };
+        let servers = server_part(url);
+        let handle = parse(library, url).map_err(|why| match split_at_user(url) {
+            None if servers.split(',').all(has_port) => why,
             None => "its port is not a number".to_owned(),
             // The driver's messages quote parts of the URL. Those about the same URL with another
             // password do not contain the password.
             Some((before, after)) => {
-                let other = Self::parse(library, &format!("{before}user:password@{after}"));
+                let other = parse(library, &format!("{before}user:password@{after}"));
                 other.err().unwrap_or_else(|| NOT_ENCODED.to_owned())
             }
         })?;
         // The driver would take what follows the first of two as the server.
-        if server_part(url).matches('@').count() > 1 {
+        if servers.matches('@').count() > 1 {
             return Err(NOT_ENCODED.to_owned());
         }
-        uri.set_options()?;
-        Ok(uri)
-    }
-
-    fn parse(library: &'static MongoLib, url: &str) -> Result<Self, String> {
-        let text = CString::new(url).map_err(|_| "a NUL is in it".to_owned())?;
-        let mut error = BsonError::none();
-        // SAFETY: a text that ends with a NUL, and room for an error.
-        let handle = unsafe { (library.mongoc.uri_new_with_error)(text.as_ptr(), &raw mut error) };
-        // SAFETY: it is ours to destroy, by that function; clients have copies.
-        let handle = unsafe { Owned::new(handle, library.mongoc.uri_destroy) };
-        if handle.raw.is_null() { Err(error.message()) } else { Ok(Self { library, handle }) }
-    }
-
-    /// Sets what a client with one thread needs, whatever the URL says, and times that it does not
-    /// say.
-    fn set_options(&self) -> Result<(), String> {
-        let (mongoc, uri) = (&self.library.mongoc, self.handle.raw);
-        // A write is tried once: a retry would hide what happened, and a single server has none.
-        let flags = [c"retryWrites", c"retryReads"];
-        let always = [c"heartbeatFrequencyMS", c"socketCheckIntervalMS"];
-        let unless_said = [
-            (c"connectTimeoutMS", CONNECT_WITHIN),
-            (c"serverSelectionTimeoutMS", CONNECT_WITHIN),
-            // A question can take as long as it takes. The default ends it after five minutes.
-            (c"socketTimeoutMS", i32::MAX),
-        ];
-        // SAFETY: the handle is that of a URI, and every name ends with a NUL.
-        let are_set = unsafe {
-            let number =
-                |name: &CStr, value| (mongoc.uri_set_option_as_int32)(uri, name.as_ptr(), value);
-            (mongoc.uri_set_appname)(uri, c"embermark".as_ptr())
-                && flags.iter().all(|n| (mongoc.uri_set_option_as_bool)(uri, n.as_ptr(), false))
-                && always.iter().all(|name| number(name, ASK_EVERY))
-                && unless_said.iter().all(|(name, value)| {
-                    (mongoc.uri_has_option)(uri, name.as_ptr()) || number(name, *value)
-                })
+        let place = match address {
+            Address::Socket(path) => path.display().to_string(),
+            // Some versions of the driver accept options without a slash before them.
+            Address::Url(_) => {
+                let servers = servers.rsplit('@').next().unwrap_or(servers);
+                servers.split('?').next().unwrap_or(servers).to_owned()
+            }
         };
-        if are_set { Ok(()) } else { Err("the driver refuses an option of ours".to_owned()) }
+        set_options(library, &handle)?;
+        Ok(Self { library, handle, place })
     }
+}
 
-    /// Returns its servers, without the user and the password.
-    pub fn place(&self) -> String {
-        let mongoc = &self.library.mongoc;
-        let mut names = Vec::new();
-        // SAFETY: the handle is that of a URI, which owns its list of hosts and their names; each
-        // name ends with a NUL. If a name stands for several hosts, they are not known yet, and the
-        // list has one.
-        unsafe {
-            let mut host = (mongoc.uri_get_hosts)(self.handle.raw);
-            while let Some(one) = host.as_ref() {
-                names.push(CStr::from_ptr(one.name_and_port.as_ptr()).to_string_lossy());
-                host = one.next;
-            }
-            let several = (mongoc.uri_get_srv_hostname)(self.handle.raw);
-            if names.is_empty() && !several.is_null() {
-                names.push(CStr::from_ptr(several).to_string_lossy());
-            }
-        }
-        names.join(", ")
-    }
+fn parse(library: &'static MongoLib, url: &str) -> Result<Owned, String> {
+    let text = CString::new(url).map_err(|_| "a NUL is in it".to_owned())?;
+    let mut error = BsonError::none();
+    // SAFETY: a text that ends with a NUL, and room for an error.
+    let handle = unsafe { (library.mongoc.uri_new_with_error)(text.as_ptr(), &raw mut error) };
+    // SAFETY: it is ours to destroy, by that function; clients have copies.
+    let handle = unsafe { Owned::new(handle, library.mongoc.uri_destroy) };
+    if handle.raw.is_null() { Err(error.message()) } else { Ok(handle) }
+}
+
+/// Sets what a client with one thread needs, whatever the URL says, and times that it does not
+/// say.
+fn set_options(library: &MongoLib, uri: &Owned) -> Result<(), String> {
+    let (mongoc, uri) = (&library.mongoc, uri.raw);
+    // A write is tried once: a retry would hide what happened, and a single server has none.
+    let flags = [c"retryWrites", c"retryReads"];
+    let always = [c"heartbeatFrequencyMS", c"socketCheckIntervalMS"];
+    let unless_said = [
+        (c"connectTimeoutMS", CONNECT_WITHIN),
+        (c"serverSelectionTimeoutMS", CONNECT_WITHIN),
+        // A question can take as long as it takes. The default ends it after five minutes.
+        (c"socketTimeoutMS", i32::MAX),
+    ];
+    // SAFETY: the handle is that of a URI, and every name ends with a NUL.
+    let are_set = unsafe {
+        let number =
+            |name: &CStr, value| (mongoc.uri_set_option_as_int32)(uri, name.as_ptr(), value);
+        (mongoc.uri_set_appname)(uri, c"embermark".as_ptr())
+            && flags.iter().all(|n| (mongoc.uri_set_option_as_bool)(uri, n.as_ptr(), false))
+            && always.iter().all(|name| number(name, ASK_EVERY))
+            && unless_said.iter().all(|(name, value)| {
+                (mongoc.uri_has_option)(uri, name.as_ptr()) || number(name, *value)
+            })
+    };
+    if are_set { Ok(()) } else { Err("the driver refuses an option of ours".to_owned()) }
 }
 
 /// Returns the URL of a socket, whose path is percent-encoded
@@ -159,14 +146,14 @@ mod tests {
             "mongodb://%2Fproc%2Fself%2Ffd%2F7%2Fa%20b%25.sock/?directConnection=true"
         );
         let uri = Uri::new(library, &Address::Socket(path.to_owned())).unwrap();
-        assert_eq!(uri.place(), path.to_str().unwrap());
+        assert_eq!(uri.place, path.to_str().unwrap());
     }
 
     #[test]
     fn servers_are_named_without_the_user() {
         let Ok(library) = library() else { return println!("skipped: no libmongoc") };
-        let place = |url: &str| Uri::new(library, &Address::from(url)).unwrap().place();
-        assert_eq!(place("mongodb://me:hunter2@one,two:5/?replicaSet=r"), "one:27017, two:5");
+        let place = |url: &str| Uri::new(library, &Address::from(url)).unwrap().place;
+        assert_eq!(place("mongodb://me:hunter2@one,two:5/?replicaSet=r"), "one,two:5");
         assert_eq!(place("mongodb+srv://me:hunter2@db.example.com/"), "db.example.com");
     }
 
@@ -226,6 +213,6 @@ mod tests {
         assert_eq!(why("mongodb://me:hun@ter2@host/"), NOT_ENCODED);
         // What the driver takes for a password is never shown.
         let uri = Uri::new(library, &Address::from("mongodb://me:hun?ter2@host")).unwrap();
-        assert_eq!(uri.place(), "host:27017");
+        assert_eq!(uri.place, "host");
     }
 }

@@ -11,8 +11,8 @@ use embermark_model::{CostAnomaly, Durability, Explained};
 use crate::duckdb::{self, DuckDb};
 use crate::settings::lines;
 use crate::{
-    Availability, Candidate, DataModel, Engine, Info, Kind, OpenOptions, Opened, Origin, Result,
-    Setting, SettingValues, Settings, Tier, TierSetting, TierTable,
+    Availability, Candidate, Engine, Info, OpenOptions, Opened, Origin, Result, Setting,
+    SettingValues, Settings, Tier, TierSetting, TierTable,
 };
 
 const ID: &str = "parquet";
@@ -93,8 +93,7 @@ pub(crate) struct Parquet;
 
 impl Engine for Parquet {
     fn info(&self) -> Info {
-        let (kind, family) = (Kind::Embedded, DataModel::Sql);
-        Info { id: ID, name: "Parquet files by DuckDB", kind, family, licence: "MIT" }
+        Info::sql(ID, "Parquet files by DuckDB", "MIT")
     }
 
     fn availability(&self) -> Availability {

@@ -26,9 +26,7 @@ pub(super) fn open(options: &OpenOptions, syncs: bool) -> Result<Opened> {
     let (dir, durability) = (folder.scratch()?, Durability::None);
     let own = OpenOptions { dir, durability, settings, ..options.clone() };
     let Opened { store, version, mut settings, .. } = DuckDb.open(&own)?;
-    let Store::Sql(mut duckdb) = store else {
-        return Err(EngineError::failed(ID, "open DuckDB", "it is no SQL database"));
-    };
+    let mut duckdb = store.into_sql(ID, "open DuckDB")?;
     // Also for a query of a workload file, which cannot read any other files.
     let ours = quoted(&options.dir.join(""));
     duckdb.batch(&format!(

@@ -78,28 +78,22 @@ impl Table {
         is_small: impl Fn(&Path, Part) -> bool,
     ) -> Result<()> {
         let Self { name, parts, .. } = self;
-        let small: Vec<bool> =
-            parts.iter().map(|part| is_small(&folder.file(name, *part), *part)).collect();
+        let sized = parts.iter().map(|part| (*part, is_small(&folder.file(name, *part), *part)));
+        let sized: Vec<(Part, bool)> = sized.collect();
         let mut left = Vec::new();
-        let mut at = 0;
-        while at < parts.len() {
-            let run = small[at..].iter().take_while(|small| **small).count().max(1);
-            let (old, part) = (
-                &parts[at..at + run],
-                Part { first: parts[at].first, last: parts[at + run - 1].last },
-            );
-            if run > 1 {
+        for old in sized.chunk_by(|(_, a), (_, b)| *a && *b) {
+            let part = Part { first: old[0].0.first, last: old[old.len() - 1].0.last };
+            if old.len() > 1 {
                 let files: Vec<String> =
-                    old.iter().map(|part| quoted(&folder.file(name, *part))).collect();
+                    old.iter().map(|(part, _)| quoted(&folder.file(name, *part))).collect();
                 let (files, to) = (files.join(", "), quoted(&folder.temporary_path(name)));
                 duckdb.batch(&format!(
                     "COPY (FROM read_parquet([{files}]) ORDER BY ALL) TO {to} ({how})"
                 ))?;
                 folder.finish(name, part)?;
-                old.iter().try_for_each(|old| folder.remove_part(name, *old))?;
+                old.iter().try_for_each(|(old, _)| folder.remove_part(name, *old))?;
             }
             left.push(part);
-            at += run;
         }
         *parts = left;
         Ok(())

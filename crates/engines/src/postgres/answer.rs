@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use super::api::{Api, COPY, DONE, Handle, Oid, SOME_ROWS, field};
+use super::api::{Api, COPY, DONE, Handle, Oid, SOME_ROWS};
 use super::{NAME, tidy};
 use crate::EngineError;
 
@@ -29,6 +29,12 @@ impl ServerError {
         Self { state: None, message: message.into() }
     }
 
+    /// Returns whether its state is one of these, or is in one of these classes.
+    pub fn is_of(&self, classes: &[&str]) -> bool {
+        let state = self.state.as_deref().unwrap_or_default();
+        classes.iter().any(|class| state.starts_with(class))
+    }
+
     /// Returns the engine's error for an operation.
     #[cold]
     pub fn while_doing(self, doing: impl Into<String>) -> EngineError {
@@ -46,11 +52,6 @@ impl Answer {
         }
     }
 
-    /// Returns whether the server waits for the rows of a COPY.
-    pub fn wants_rows(&self) -> bool {
-        self.status() == COPY[0]
-    }
-
     /// Returns whether a COPY is under way.
     pub fn is_copy(&self) -> bool {
         COPY.contains(&self.status())
@@ -64,29 +65,26 @@ impl Answer {
 
     #[cold]
     fn error(&self) -> ServerError {
-        let part = |which| self.field(which);
-        let (Some(severity), Some(state)) = (part(field::SEVERITY), part(field::SQLSTATE)) else {
+        let (Some(severity), Some(state)) = (self.field(b'S'), self.field(b'C')) else {
             // SAFETY: the result is alive; its message is a terminated text.
             let message = unsafe { text((self.api.resultErrorMessage)(self.raw)) };
-            let message = tidy(&message);
-            return ServerError::without_state(match message.is_empty() {
-                true => "the server gave an answer of another kind".to_owned(),
-                false => message,
+            return ServerError::without_state(match tidy(&message) {
+                none if none.is_empty() => "the server gave an answer of another kind".to_owned(),
+                message => message,
             });
         };
-        let mut message = format!("{severity} {state}: ");
-        message.push_str(&part(field::MESSAGE).unwrap_or_default());
-        for more in [part(field::DETAIL), part(field::HINT)].into_iter().flatten() {
-            message.push_str("; ");
-            message.push_str(&more);
-        }
-        ServerError { state: Some(state), message }
+        let (message, detail, hint) = (self.field(b'M'), self.field(b'D'), self.field(b'H'));
+        let all = [Some(message.unwrap_or_default()), detail, hint];
+        let message = all.into_iter().flatten().collect::<Vec<_>>().join("; ");
+        ServerError { message: format!("{severity} {state}: {message}"), state: Some(state) }
     }
 
-    fn field(&self, which: c_int) -> Option<String> {
+    /// Returns a part of the error by its letter
+    /// (<https://www.postgresql.org/docs/18/protocol-error-fields.html>).
+    fn field(&self, letter: u8) -> Option<String> {
         // SAFETY: the result is alive; a field of a message is null or a terminated text.
         unsafe {
-            let part = (self.api.resultErrorField)(self.raw, which);
+            let part = (self.api.resultErrorField)(self.raw, letter.into());
             (!part.is_null()).then(|| text(part))
         }
     }
@@ -136,6 +134,11 @@ impl Answer {
     /// Returns the first value of a result whose values are texts.
     pub fn first(&self) -> Option<String> {
         self.texts().into_iter().flatten().next().flatten()
+    }
+
+    /// Returns the values of a result whose values are texts, row by row and without NULLs.
+    pub fn values(&self) -> impl Iterator<Item = String> {
+        self.texts().into_iter().flatten().flatten()
     }
 
     /// Returns all rows of a result whose values are texts.

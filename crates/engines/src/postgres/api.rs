@@ -35,7 +35,8 @@ pub(super) const CONNECTION_OK: c_int = 0;
 pub(super) const DONE: [c_int; 3] = [0, 1, 2];
 
 /// The server waits for the rows of a COPY, has some for the client, or both.
-pub(super) const COPY: [c_int; 3] = [4, 3, 8];
+pub(super) const COPY: [c_int; 3] = [COPY_IN, 3, 8];
+pub(super) const COPY_IN: c_int = 4;
 
 /// Some of the rows: one at a time, and in chunks.
 pub(super) const SOME_ROWS: [c_int; 2] = [9, 12];
@@ -45,18 +46,8 @@ pub(super) const SOME_ROWS: [c_int; 2] = [9, 12];
 pub(super) const PIPELINE_SYNC: c_int = 10;
 pub(super) const PIPELINE_ABORTED: c_int = 11;
 
-/// `PQresultErrorField`: the parts of an error, each identified by a letter.
-pub(super) mod field {
-    use std::ffi::c_int;
-
-    pub const SEVERITY: c_int = b'S' as c_int;
-    pub const SQLSTATE: c_int = b'C' as c_int;
-    pub const MESSAGE: c_int = b'M' as c_int;
-    pub const DETAIL: c_int = b'D' as c_int;
-    pub const HINT: c_int = b'H' as c_int;
-}
-
-/// Binary form of parameters and results. The other form, 0, is text.
+/// Formats of parameters and results.
+pub(super) const TEXT: c_int = 0;
 pub(super) const BINARY: c_int = 1;
 
 /// `PQsetChunkedRowsMode`, since libpq 17.

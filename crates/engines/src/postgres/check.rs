@@ -27,7 +27,7 @@ pub(super) fn tables(session: &mut Session) -> Result<Checked> {
     let trees = "SELECT format('%I', c.relname) FROM pg_index i \
                  JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam \
                  WHERE a.amname = 'btree' AND c.relnamespace = current_schema()::regnamespace";
-    for tree in session.ask(trees)?.texts().into_iter().flatten().flatten() {
+    for tree in session.ask(trees)?.values() {
         let sql = format!("SELECT {schema}.bt_index_parent_check('{tree}', true)");
         ask(session, &sql, &mut checked)?;
     }
@@ -38,11 +38,8 @@ pub(super) fn tables(session: &mut Session) -> Result<Checked> {
 fn extension(session: &mut Session) -> Result<String> {
     let missing = |why: &str| EngineError::unsupported(NAME, format!("a check: amcheck {why}"));
     let sql = "SELECT FROM pg_available_extensions WHERE name = 'amcheck'";
-    let offered = match session.connection.run(sql) {
-        Err(_) if session.server.is_none() => return Err(missing("is not known to this server")),
-        offered => offered.map_err(|e| e.while_doing(format!("run `{sql}`")))?,
-    };
-    if offered.rows() == 0 {
+    let offered = session.ask_if_known(sql)?;
+    if offered.ok_or_else(|| missing("is not known to this server"))?.rows() == 0 {
         return Err(missing("is not installed: apt-get install postgresql-contrib"));
     }
     if session.server.is_some() {
@@ -50,21 +47,16 @@ fn extension(session: &mut Session) -> Result<String> {
     }
     let sql = "SELECT format('%I', n.nspname) FROM pg_extension e \
                JOIN pg_namespace n ON n.oid = e.extnamespace WHERE extname = 'amcheck'";
-    let schema = session.ask(sql)?.texts().into_iter().flatten().flatten().next();
+    let schema = session.ask(sql)?.values().next();
     schema.ok_or_else(|| missing("is not in that database: CREATE EXTENSION amcheck"))
 }
 
 /// Adds the result of a query, or the damage at which it stopped.
 fn ask(session: &mut Session, sql: &str, checked: &mut Checked) -> Result<()> {
     match session.connection.run(sql) {
-        Ok(answer) => {
-            answer.texts().into_iter().flatten().flatten().for_each(|said| checked.found(said));
-            Ok(())
-        }
-        Err(error) if error.state.as_deref().is_some_and(|state| DAMAGED.contains(&state)) => {
-            checked.found(error.message);
-            Ok(())
-        }
-        Err(error) => Err(error.while_doing(format!("run `{sql}`"))),
+        Ok(answer) => answer.values().for_each(|said| checked.found(said)),
+        Err(error) if error.is_of(&DAMAGED) => checked.found(error.message),
+        Err(error) => return Err(error.while_doing(format!("run `{sql}`"))),
     }
+    Ok(())
 }

@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
 
 use super::answer::{Answer, ServerError, text};
-use super::api::{BINARY, CONNECTION_OK, Handle, Oid};
+use super::api::{BINARY, CONNECTION_OK, COPY_IN, Handle, Oid};
 use super::library::Libpq;
 use super::tidy;
 use super::value::Encoded;
@@ -17,15 +17,6 @@ const CHUNK: c_int = 256;
 pub(super) struct Connection {
     pub library: &'static Libpq,
     raw: Handle,
-}
-
-/// How a statement's rows are returned.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Reading {
-    /// All at once, which takes memory for all of them.
-    Whole,
-    /// As they arrive, in chunks where libpq has them, else one at a time.
-    Streamed,
 }
 
 impl Connection {
@@ -79,9 +70,9 @@ impl Connection {
 
     pub fn copy_in(&mut self, sql: &str) -> Result<CopyIn<'_>, ServerError> {
         let answer = self.send(&terminated(sql)?)?.last()?;
-        match answer.wants_rows() {
-            true => Ok(CopyIn { connection: self, is_open: true }),
-            false => Err(ServerError::without_state("it is no COPY of rows")),
+        match answer.status() {
+            COPY_IN => Ok(CopyIn { connection: self, is_open: true }),
+            _ => Err(ServerError::without_state("it is no COPY of rows")),
         }
     }
 
@@ -105,15 +96,17 @@ impl Connection {
         Ok(self.results(is_sent)?.last()?.parameters())
     }
 
+    /// Executes a prepared statement. Its rows are returned all at once, which takes memory for all
+    /// of them, or `streamed` as they arrive: in chunks where libpq has them, else one at a time.
     pub fn execute(
         &mut self,
         name: &CStr,
         values: Encoded<'_>,
-        reading: Reading,
+        streamed: bool,
     ) -> Result<Results<'_>, ServerError> {
         let Libpq { api, set_chunked_rows_mode, .. } = self.library;
         let is_sent = self.send_prepared(name, values);
-        if is_sent != 0 && reading == Reading::Streamed {
+        if is_sent != 0 && streamed {
             // SAFETY: a statement was sent and nothing of its result was asked for. If this is
             // refused, all rows come at once.
             unsafe {
@@ -245,10 +238,9 @@ impl CopyIn<'_> {
     fn end(&mut self, why: Option<&CStr>) -> Result<u64, ServerError> {
         self.is_open = false;
         let Connection { library, raw } = *self.connection;
+        let why = why.map_or(ptr::null(), CStr::as_ptr);
         // SAFETY: the connection is alive; the reason is null or a terminated text.
-        let is_sent =
-            unsafe { (library.api.putCopyEnd)(raw, why.map_or(ptr::null(), CStr::as_ptr)) };
-        if is_sent != 1 {
+        if unsafe { (library.api.putCopyEnd)(raw, why) } != 1 {
             return Err(self.connection.error());
         }
         let results = Results { connection: self.connection, has_ended: false };

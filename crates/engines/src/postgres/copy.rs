@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::num::TryFromIntError;
 
 use super::NAME;
 use super::answer::ServerError;
@@ -119,34 +118,33 @@ fn encode(table: &TableDef, row: &[Param<'_>], out: &mut Vec<u8>) -> Result<()> 
     // A table has at most 1,600 columns.
     out.extend_from_slice(&(row.len() as i16).to_be_bytes());
     for (column, ((_, of, _), value)) in table.columns.iter().zip(row).enumerate() {
-        let mismatch = || not_taken(NAME, table, column, *value);
-        match (*value, of) {
-            (Param::Null, _) => out.extend_from_slice(&NULL.to_be_bytes()),
-            (Param::Int(value), SqlType::Big) => field(out, value.to_be_bytes()),
-            (Param::Int(value), SqlType::Int) => {
-                field(out, i32::try_from(value).map_err(|_| mismatch())?.to_be_bytes());
+        let fits = match (*value, of) {
+            (Param::Null, _) => {
+                out.extend_from_slice(&NULL.to_be_bytes());
+                true
             }
-            (Param::Float(value), SqlType::Double) => field(out, value.to_be_bytes()),
-            (Param::Int(value), SqlType::Double) => field(out, (value as f64).to_be_bytes()),
-            (Param::Text(value), SqlType::Text) => {
-                string(out, value.as_bytes()).map_err(|_| mismatch())?;
+            (Param::Int(value), SqlType::Big) => field(out, &value.to_be_bytes()),
+            (Param::Int(value), SqlType::Int) if let Ok(value) = i32::try_from(value) => {
+                field(out, &value.to_be_bytes())
             }
-            (Param::Bytes(value), SqlType::Bytes) => string(out, value).map_err(|_| mismatch())?,
-            _ => return Err(mismatch()),
+            (Param::Float(value), SqlType::Double) => field(out, &value.to_be_bytes()),
+            (Param::Int(value), SqlType::Double) => field(out, &(value as f64).to_be_bytes()),
+            (Param::Text(value), SqlType::Text) => field(out, value.as_bytes()),
+            (Param::Bytes(value), SqlType::Bytes) => field(out, value),
+            _ => false,
+        };
+        if !fits {
+            return Err(not_taken(NAME, table, column, *value));
         }
     }
     Ok(())
 }
 
-/// Appends the length and the bytes of a text or byte string.
-fn string(out: &mut Vec<u8>, bytes: &[u8]) -> std::result::Result<(), TryFromIntError> {
-    out.extend_from_slice(&i32::try_from(bytes.len())?.to_be_bytes());
+/// Appends the length and the bytes of a value. Returns false if it is too long.
+#[inline]
+fn field(out: &mut Vec<u8>, bytes: &[u8]) -> bool {
+    let Ok(length) = i32::try_from(bytes.len()) else { return false };
+    out.extend_from_slice(&length.to_be_bytes());
     out.extend_from_slice(bytes);
-    Ok(())
-}
-
-/// Appends the length and the bytes of a number.
-fn field<const N: usize>(out: &mut Vec<u8>, bytes: [u8; N]) {
-    out.extend_from_slice(&(N as i32).to_be_bytes());
-    out.extend_from_slice(&bytes);
+    true
 }

@@ -12,13 +12,12 @@ use crate::sql::{Dialect, Explain, RangePartitions, ResultRow, SqlType, TableDef
 /// freed.
 pub(super) fn for_tier(durability: Durability, features: Features) -> &'static dyn Dialect {
     const ALL: Features = Features::ALL;
-    match TIERS.for_tier(durability).set.unlogged && features.has(Feature::Unlogged) {
-        true if features == ALL => {
-            &PostgresSql { create: UNLOGGED, features: ALL, extension: None }
-        }
-        false if features == ALL => &PostgresSql { create: LOGGED, features: ALL, extension: None },
-        true => Box::leak(Box::new(PostgresSql { create: UNLOGGED, features, extension: None })),
-        false => Box::leak(Box::new(PostgresSql { create: LOGGED, features, extension: None })),
+    let unlogged = TIERS.for_tier(durability).set && features.has(Feature::Unlogged);
+    let create = if unlogged { UNLOGGED } else { LOGGED };
+    match (features, unlogged) {
+        (ALL, true) => &PostgresSql { create: UNLOGGED, features: ALL, extension: None },
+        (ALL, false) => &PostgresSql { create: LOGGED, features: ALL, extension: None },
+        _ => Box::leak(Box::new(PostgresSql { create, features, extension: None })),
     }
 }
 

@@ -21,8 +21,8 @@ pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     let features = Features::of_server(&mut connection);
     remove(&mut connection, schema, features)?;
     run(&mut connection, &format!("CREATE SCHEMA {schema}"))?;
-    // From here on, dropping the session drops the schema.
-    let mut session = Session::new(connection, Some(schema.clone()), url, options.durability);
+    let mut session = Session::new(connection, schema, url, options.durability);
+    session.drops_schema = true;
     session.set(settings(schema, options.durability, features))?;
     let features = features.with_tables(&mut session.connection);
     Ok(session.with_features(features))
@@ -37,17 +37,14 @@ pub(super) fn remove_left(url: &str, schema: &str) -> Result<()> {
 
 /// Ends the connections of a schema's client, which can still hold locks, and drops the schema.
 fn remove(connection: &mut Connection, schema: &str, features: Features) -> Result<()> {
-    let drop = format!("DROP SCHEMA IF EXISTS {schema} CASCADE");
-    if !features.has(Feature::Sessions) {
-        return run(connection, &drop);
-    }
-    run(
-        connection,
-        &format!(
+    let mut sql = format!("DROP SCHEMA IF EXISTS {schema} CASCADE");
+    if features.has(Feature::Sessions) {
+        sql = format!(
             "SET lock_timeout = '30s'; SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
-             WHERE application_name = '{schema}'; {drop}; RESET lock_timeout"
-        ),
-    )
+             WHERE application_name = '{schema}'; {sql}; RESET lock_timeout"
+        );
+    }
+    run(connection, &sql)
 }
 
 fn run(connection: &mut Connection, sql: &str) -> Result<()> {

@@ -63,49 +63,38 @@ const FEATURE_NAMES: &[(Feature, &str)] = &[
 ];
 
 /// Features tried before there is a schema, each with statements that must all be accepted.
-const SESSION_FEATURES: &[(Feature, &[&str])] = &[
+const SESSION_FEATURES: &[(Feature, &str)] = &[
     (
         Feature::Sessions,
-        &[
-            "SET lock_timeout = '30s'",
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
-             WHERE application_name = 'embermark of nobody'",
-            "RESET lock_timeout",
-        ],
+        "SET lock_timeout = '30s'; SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+         WHERE application_name = 'embermark of nobody'; RESET lock_timeout",
     ),
-    (Feature::CommitLevel, &["SET synchronous_commit = on"]),
-    (Feature::TimeZone, &["SET timezone = 'UTC'"]),
-    (Feature::Snapshot, &["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "SELECT 1"]),
+    (Feature::CommitLevel, "SET synchronous_commit = on"),
+    (Feature::TimeZone, "SET timezone = 'UTC'"),
+    (Feature::Snapshot, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1"),
     (
         Feature::SessionSnapshot,
-        &["SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ"],
+        "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ",
     ),
 ];
 
 /// Features tried in the schema, with the table.
-const TABLE_FEATURES: &[(Feature, &[&str])] = &[
-    (
-        Feature::Unlogged,
-        &["CREATE UNLOGGED TABLE embermark_trial_unlogged (id bigint PRIMARY KEY)"],
-    ),
+const TABLE_FEATURES: &[(Feature, &str)] = &[
+    (Feature::Unlogged, "CREATE UNLOGGED TABLE embermark_trial_unlogged (id bigint PRIMARY KEY)"),
     (
         Feature::ByteOrder,
-        &[
-            "CREATE TABLE embermark_trial_text (name text COLLATE \"C\" NOT NULL, PRIMARY KEY (name))",
-        ],
+        "CREATE TABLE embermark_trial_text (name text COLLATE \"C\" NOT NULL, PRIMARY KEY (name))",
     ),
     (
         Feature::Indexes,
-        &["SELECT CAST(indexname AS TEXT) FROM pg_indexes \
-           WHERE schemaname = CURRENT_SCHEMA() AND tablename = 'embermark_trial'"],
+        "SELECT CAST(indexname AS TEXT) FROM pg_indexes \
+         WHERE schemaname = CURRENT_SCHEMA() AND tablename = 'embermark_trial'",
     ),
-    (Feature::Json, &["SELECT CAST(CAST('{\"a\": 1}' AS json) ->> 'a' AS double precision)"]),
-    (Feature::JsonBinary, &["SELECT CAST('{\"a\": 1}'::jsonb ->> 'a' AS double precision)"]),
+    (Feature::Json, "SELECT CAST(CAST('{\"a\": 1}' AS json) ->> 'a' AS double precision)"),
+    (Feature::JsonBinary, "SELECT CAST('{\"a\": 1}'::jsonb ->> 'a' AS double precision)"),
     (
         Feature::Months,
-        &[
-            "SELECT CAST(date_part('month', to_timestamp(1000 / 1000) AT TIME ZONE 'UTC') AS integer)",
-        ],
+        "SELECT CAST(date_part('month', to_timestamp(1000 / 1000) AT TIME ZONE 'UTC') AS integer)",
     ),
 ];
 
@@ -140,7 +129,7 @@ impl Features {
     /// no table there.
     pub fn with_tables(mut self, connection: &mut Connection) -> Self {
         let table = format!("CREATE TABLE {TRIAL} (id bigint NOT NULL, PRIMARY KEY (id))");
-        takes(connection, &[&table]);
+        takes(connection, &table);
         // Some servers commit a table when it is created, others roll it back.
         if connection.run(&format!("SELECT id FROM {TRIAL}")).is_err() {
             let _ = connection.run(&table);
@@ -176,11 +165,11 @@ impl Features {
     }
 }
 
-/// Returns whether a server accepts all these statements, in a transaction that is rolled back.
-fn takes(connection: &mut Connection, statements: &[&str]) -> bool {
-    let begins = statements.first().is_some_and(|first| first.starts_with("BEGIN"));
-    let begun = begins || connection.exec(c"BEGIN").is_ok();
-    let taken = statements.iter().all(|sql| connection.run(sql).is_ok());
+/// Returns whether a server accepts all these statements, one by one, in a transaction that is
+/// rolled back.
+fn takes(connection: &mut Connection, statements: &str) -> bool {
+    let begun = statements.starts_with("BEGIN") || connection.exec(c"BEGIN").is_ok();
+    let taken = statements.split("; ").all(|sql| connection.run(sql).is_ok());
     if begun {
         let _ = connection.exec(c"ROLLBACK");
     }

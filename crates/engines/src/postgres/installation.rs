@@ -6,6 +6,7 @@ use std::process::Command;
 
 use embermark_libraries::search_path;
 
+use super::NAME;
 use crate::deps;
 use crate::program::{Missing, Search, Variable};
 use crate::server::Account;
@@ -37,7 +38,7 @@ pub(super) fn find() -> Result<Installation, Missing> {
         ..of_system()
     };
     // It can be a link into a folder that other users can read.
-    search.folders.splice(..0, fetched().canonicalize().map(|folder| folder.join("bin")));
+    search.folders.splice(..0, deps::folder(NAME).canonicalize().map(|folder| folder.join("bin")));
     let [initdb, postgres] = search.find(PROGRAMS)?;
     let account = Account::unprivileged(&postgres, &USERS).map_err(|why| Missing {
         why,
@@ -48,11 +49,6 @@ pub(super) fn find() -> Result<Installation, Missing> {
     account.run(asked.current_dir("/").arg("--version"));
     let version = search.version(&mut asked, number)?;
     Ok(Installation { initdb, postgres, version, account })
-}
-
-/// Returns the folder of the release that `make servers` downloads, whether it exists or not.
-pub(super) fn fetched() -> PathBuf {
-    deps::folder(super::NAME)
 }
 
 /// Returns the system's folder.

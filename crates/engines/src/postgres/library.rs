@@ -44,7 +44,7 @@ pub(super) struct Libpq {
 }
 
 fn fetched() -> PathBuf {
-    super::installation::fetched().join("lib")
+    crate::deps::folder(NAME).join("lib")
 }
 
 fn clients() -> PathBuf {

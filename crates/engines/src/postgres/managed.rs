@@ -9,9 +9,9 @@ use super::NAME;
 use super::connection::Connection;
 use super::installation::{self, Installation};
 use super::library::LIBRARY;
-use super::session::Session;
+use super::session::{Session, WHOLE};
 use super::shared_memory;
-use super::tier::{Parameters, TIERS, on_off};
+use super::tier::TIERS;
 use crate::server::{self, Home, Server, ServerSpec, address, run_to_end};
 use crate::{Link, OpenOptions, Result};
 
@@ -38,18 +38,17 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
     // sockets' folder corresponds to /run, which is empty after a boot.
     home.remove(NAME, "data/postmaster.pid")?;
     let sockets = home.emptied(NAME, "run")?;
-    let password = match open.link {
-        Link::Socket => None,
-        Link::Loopback => home.read(NAME, PASSWORD)?,
-    };
-    if open.link == Link::Loopback && password.is_none() {
-        server::require_isolated_network(NAME)?;
-    }
     let mut args = vec!["-D".into(), data.into(), "-k".into(), sockets.into()];
-    let (listen, host, port) = match open.link {
+    let (listen, host, port, password) = match open.link {
         // The server only listens on the Unix socket in its own folder.
-        Link::Socket => ("", home.path_for_others().join("run").display().to_string(), 5432),
-        Link::Loopback => ("127.0.0.1", "127.0.0.1".to_owned(), address::free_port(NAME)?),
+        Link::Socket => ("", home.path_for_others().join("run").display().to_string(), 5432, None),
+        Link::Loopback => {
+            let password = home.read(NAME, PASSWORD)?;
+            if password.is_none() {
+                server::require_isolated_network(NAME)?;
+            }
+            ("127.0.0.1", "127.0.0.1".to_owned(), address::free_port(NAME)?, password)
+        }
     };
     let listen = [format!("listen_addresses={listen}"), format!("port={port}")];
     // Later settings override earlier ones, so a configuration's come last.
@@ -66,29 +65,24 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
     );
     let connect = |_: &Home| Connection::open(library, &place);
     let (server, connection) = Server::start(spec(&postgres, args), &home, connect)?;
-    Ok((server, Session::new(connection, None, &place, open.durability)))
+    Ok((server, Session::new(connection, WHOLE, &place, open.durability)))
 }
 
 /// Creates a database cluster in `data`.
 fn initialise(initdb: &Path, home: &Home, data: &Path, open: &OpenOptions) -> Result<()> {
     // The whole cluster is synced afterwards, if asked for.
-    let mut args = words("--no-sync -U postgres -A trust -E UTF8 --locale=C -D");
+    let words = "--no-sync -U postgres -A trust -E UTF8 --locale=C -D".split(' ');
+    let mut args: Vec<OsString> = words.map(OsString::from).collect();
     args.push(data.into());
-    // A socket in a folder closed to others needs no password.
     home.remove(NAME, PASSWORD)?;
-    let password = match open.link {
-        Link::Socket => None,
-        Link::Loopback => server::password(NAME)?,
-    };
-    if let Some(password) = password {
+    // A socket in a folder closed to others needs no password.
+    if open.link == Link::Loopback
+        && let Some(password) = server::password(NAME)?
+    {
         let file = home.write(NAME, PASSWORD, &password)?;
         args.extend(["--auth-host=scram-sha-256".into(), "--pwfile".into(), file.into()]);
     }
     run_to_end(spec(initdb, args), home)
-}
-
-fn words(line: &str) -> Vec<OsString> {
-    line.split(' ').map(OsString::from).collect()
 }
 
 fn spec(program: &Path, args: Vec<OsString>) -> ServerSpec<'_> {
@@ -107,16 +101,14 @@ const MIB: u64 = 1024 * 1024;
 /// Returns the server's settings. Everything else has PostgreSQL's defaults, including autovacuum,
 /// parallel queries, and compilation of long ones (jit), as for any user.
 fn configuration(open: &OpenOptions) -> Vec<String> {
-    let Parameters { fsync, synchronous_commit, full_page_writes, .. } =
-        TIERS.for_tier(open.durability).set;
     let buffers = open.memory.max(16 * MIB) / 1024;
     // Memory of one sort or hash, in addition to the cache. The default of 4 MiB would make any
     // larger cache pointless for analytical queries, and 64 MiB for each is plenty.
     let work = (open.memory / 4).clamp(4 * MIB, 64 * MIB) / 1024;
-    vec![
-        format!("fsync={}", on_off(fsync)),
-        format!("synchronous_commit={}", on_off(synchronous_commit)),
-        format!("full_page_writes={}", on_off(full_page_writes)),
+    let of_tier = TIERS.for_tier(open.durability).words.split(", ");
+    let of_tier = of_tier.filter(|setting| setting.contains('='));
+    let mut all: Vec<String> = of_tier.map(str::to_owned).collect();
+    all.extend([
         format!("shared_buffers={buffers}kB"),
         format!("work_mem={work}kB"),
         // A table filled in the transaction that created or truncated it needs no log
@@ -138,5 +130,6 @@ fn configuration(open: &OpenOptions) -> Vec<String> {
         "logging_collector=off".to_owned(),
         "log_checkpoints=off".to_owned(),
         "timezone=UTC".to_owned(),
-    ]
+    ]);
+    all
 }

@@ -37,7 +37,7 @@ use crate::{
     Store, Tier,
 };
 use crate::{deps, program};
-use library::{LIBRARY, library_for};
+use library::LIBRARY;
 use session::Session;
 use settings::SETTINGS;
 use tier::TIERS;
@@ -76,10 +76,8 @@ impl Engine for Postgres {
     }
 
     fn programs(&self) -> Vec<(&'static str, PathBuf)> {
-        let found = installation::find().ok();
-        found.map_or_else(Vec::new, |found| {
-            [("initdb", found.initdb), ("postgres", found.postgres)].to_vec()
-        })
+        let found = installation::find().into_iter();
+        found.flat_map(|found| [("initdb", found.initdb), ("postgres", found.postgres)]).collect()
     }
 
     fn origin(&self) -> Option<Origin> {
@@ -109,7 +107,7 @@ impl Engine for Postgres {
     }
 
     fn join(&self, options: &OpenOptions, at: &str) -> Result<Store> {
-        Session::join(library_for(at)?, at, options.durability)
+        Session::join(at, options.durability)
     }
 
     fn check_url(&self, url: &str) -> std::result::Result<(), String> {

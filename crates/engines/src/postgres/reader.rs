@@ -6,6 +6,7 @@ use super::NAME;
 use super::connection::Connection;
 use super::session::{Session, WHOLE};
 use super::statement::Prepared;
+use crate::server;
 use crate::sql_driver::refused;
 use crate::{EngineError, Result};
 
@@ -25,20 +26,24 @@ const REACHES_FILES: &str = "\
 /// Lets the reader of a private server read the existing tables. On a given server, checks that the
 /// user cannot do more than a query of a workload file may.
 pub(super) fn allow(session: &mut Session) -> Result<()> {
-    let (schema, place) = session.place();
-    if schema != WHOLE {
-        return check_user(session);
+    if session.schema != WHOLE {
+        let reaches = session.connection.run(REACHES_FILES).ok().and_then(|found| found.first());
+        let reaches = reaches.map(|reaches| reaches != "false");
+        return server::check_user(NAME, reaches, "that is no superuser");
     }
-    let sql = user(place);
+    let sql = user(&session.place);
     session.connection.run(&sql).map(drop).map_err(|e| e.while_doing("make a user that only reads"))
 }
 
 /// Connects as the reader, or as the same user on a given server.
 pub(super) fn connect(session: &Session) -> Result<Connection> {
-    let (schema, place) = session.place();
-    // Later options override earlier ones.
-    let user = if schema == WHOLE { format!(" user={READER}") } else { String::new() };
-    let mut reader = Connection::open(session.connection.library, &(place.to_owned() + &user))
+    let mut place = session.place.clone();
+    if session.schema == WHOLE {
+        // Later options override earlier ones.
+        place.push_str(" user=");
+        place.push_str(READER);
+    }
+    let mut reader = Connection::open(session.connection.library, &place)
         .map_err(|e| EngineError::failed(NAME, "connect as a user that only reads", e))?;
     for sql in session.settings.as_deref().into_iter().chain([READ_ONLY]) {
         reader.run(sql).map_err(|e| e.while_doing(format!("run `{sql}`")))?;
@@ -58,20 +63,6 @@ fn user(place: &str) -> String {
          GRANT USAGE ON SCHEMA public TO {READER}; \
          GRANT SELECT ON ALL TABLES IN SCHEMA public TO {READER}"
     )
-}
-
-/// Refuses a user of a given server that has more privileges than a query of a workload file needs.
-fn check_user(session: &mut Session) -> Result<()> {
-    let reaches = session.connection.run(REACHES_FILES).ok().and_then(|found| found.first());
-    let what = match reaches.as_deref() {
-        Some("false") => return Ok(()),
-        Some(_) => {
-            "SQL of a workload file by a user who may read files of the server: give a URL with a user \
-             that is no superuser"
-        }
-        None => "SQL of a workload file on a server that does not say what its user may do",
-    };
-    Err(EngineError::unsupported(NAME, what))
 }
 
 /// Prepares a query. The server's parser accepts one statement, and in EXISTS only a query that

@@ -96,10 +96,7 @@ impl ResultRow for View<'_> {
                 _ => text(of, bytes).map(Param::Text),
             }
         });
-        match value {
-            Ok(value) => Ok(value.unwrap_or(Param::Null)),
-            Err(error) => Err(EngineError::impossible(error)),
-        }
+        value.map(|value| value.unwrap_or(Param::Null)).map_err(EngineError::impossible)
     }
 }
 

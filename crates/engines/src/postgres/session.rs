@@ -10,9 +10,8 @@ use super::answer::Answer;
 use super::connection::Connection;
 use super::extension::{Extension, LACKS};
 use super::features::{Feature, Features, key_of};
-use super::library::Libpq;
-
-use super::tier::{TIERS, on_off};
+use super::library::library_for;
+use super::tier::TIERS;
 use super::{NAME, dialect};
 use crate::server::{Server, address};
 use crate::sql::{Dialect, Rows, TableDef};
@@ -39,11 +38,11 @@ pub(super) struct Session {
     pub features: Features,
     dialect: &'static dyn Dialect,
     /// The schema on a given server, or [`WHOLE`].
-    schema: String,
+    pub schema: String,
     /// Whether the schema is dropped at the end.
-    drops_schema: bool,
+    pub drops_schema: bool,
     /// The server's address.
-    place: String,
+    pub place: String,
     /// Statements that every connection begins with.
     pub settings: Option<String>,
     /// The number of statements so far. Their names contain it.
@@ -51,14 +50,9 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Makes a session of a connection to a server at `place`. The schema is dropped with it.
-    /// Without a schema the whole database is ours.
-    pub fn new(
-        connection: Connection,
-        schema: Option<String>,
-        place: &str,
-        durability: Durability,
-    ) -> Self {
+    /// Makes a session of a connection to a server at `place`, in a schema or in the [`WHOLE`]
+    /// database.
+    pub fn new(connection: Connection, schema: &str, place: &str, durability: Durability) -> Self {
         Self {
             connection,
             reader: None,
@@ -66,17 +60,12 @@ impl Session {
             durability,
             features: Features::ALL,
             dialect: dialect::for_tier(durability, Features::ALL),
-            drops_schema: schema.is_some(),
-            schema: schema.unwrap_or_else(|| WHOLE.to_owned()),
+            drops_schema: false,
+            schema: schema.to_owned(),
             place: place.to_owned(),
             settings: None,
             statements: 0,
         }
-    }
-
-    /// Returns the schema, or [`WHOLE`], and the server's address.
-    pub fn place(&self) -> (&str, &str) {
-        (&self.schema, &self.place)
     }
 
     /// Returns the address of the database for another process, as [`Session::join`] takes it.
@@ -99,13 +88,12 @@ impl Session {
     }
 
     /// Opens the store of a second connection to a database that another process has opened.
-    pub fn join(library: &'static Libpq, at: &str, durability: Durability) -> Result<Store> {
+    pub fn join(at: &str, durability: Durability) -> Result<Store> {
         let [schema, features, place] = address::parts(NAME, at)?;
         let features = Features::parse(features).unwrap_or(Features::ALL);
-        let connection = Connection::open(library, place)
+        let connection = Connection::open(library_for(place)?, place)
             .map_err(|e| EngineError::failed(NAME, "join a database", e))?;
-        let mut session = Self::new(connection, None, place, durability).with_features(features);
-        schema.clone_into(&mut session.schema);
+        let mut session = Self::new(connection, schema, place, durability).with_features(features);
         if schema != WHOLE {
             session.set(settings(schema, durability, features))?;
         }
@@ -138,6 +126,15 @@ impl Session {
     /// Runs statements without parameters. Returns the result of the last one as text.
     pub fn ask(&mut self, sql: &str) -> Result<Answer> {
         self.connection.run(sql).map_err(|e| e.while_doing(format!("run `{sql}`")))
+    }
+
+    /// Runs statements like [`ask`](Self::ask). Returns `None` if a given server refuses them: it
+    /// can be another one with PostgreSQL's protocol.
+    pub fn ask_if_known(&mut self, sql: &str) -> Result<Option<Answer>> {
+        match self.ask(sql) {
+            Err(_) if self.server.is_none() => Ok(None),
+            asked => asked.map(Some),
+        }
     }
 
     /// Runs a statement given as a C string, like [`ask`](Self::ask).
@@ -197,11 +194,26 @@ impl Session {
         // The list of the SQL standard, for servers without pg_class. The names need no quotes.
         let standard = "SELECT table_name FROM information_schema.tables \
                         WHERE table_schema = current_schema";
-        let found = match self.connection.run(sql) {
-            Err(_) if self.server.is_none() => self.ask(standard)?,
-            found => found.map_err(|e| e.while_doing(format!("run `{sql}`")))?,
+        let found = match self.ask_if_known(sql)? {
+            Some(found) => found,
+            None => self.ask(standard)?,
         };
-        Ok(found.texts().into_iter().flatten().flatten().collect())
+        Ok(found.values().collect())
+    }
+
+    /// Counts the checkpoints that the clock or the log's size started and those that a statement
+    /// requested, and the pages that they wrote. They have a view of their own since version 17
+    /// (<https://www.postgresql.org/docs/current/monitoring-stats.html>). Returns `None` if a given
+    /// server refuses.
+    fn checkpoint_counts(&mut self) -> Result<Option<[u64; 2]>> {
+        let (columns, view) = match self.connection.server_version() {
+            ..170_000 => ("checkpoints_timed + checkpoints_req, buffers_checkpoint", "bgwriter"),
+            _ => ("num_timed + num_requested, buffers_written", "checkpointer"),
+        };
+        let found = self.ask_if_known(&format!("SELECT {columns} FROM pg_stat_{view}"))?;
+        let Some(found) = found else { return Ok(None) };
+        let counts: Vec<u64> = found.values().filter_map(|count| count.parse().ok()).collect();
+        Ok(counts.try_into().ok())
     }
 
     /// Runs a statement. Returns `false` if a given server does not accept it, which is not an error
@@ -209,9 +221,7 @@ impl Session {
     fn is_taken(&mut self, sql: &str) -> Result<bool> {
         match self.connection.run(sql) {
             Ok(_) => Ok(true),
-            Err(e) if self.server.is_none() && e.state.as_deref().is_some_and(is_not_taken) => {
-                Ok(false)
-            }
+            Err(e) if self.server.is_none() && e.is_of(&NOT_TAKEN) => Ok(false),
             Err(e) => Err(e.while_doing(format!("run `{sql}`"))),
         }
     }
@@ -234,8 +244,8 @@ pub(super) fn settings(schema: &str, durability: Durability, features: Features)
         all.push(format!("SET application_name = '{schema}'"));
     }
     if features.has(Feature::CommitLevel) {
-        let commit = on_off(TIERS.for_tier(durability).set.synchronous_commit);
-        all.push(format!("SET synchronous_commit = {commit}"));
+        let waits = if TIERS.for_tier(durability).set { "off" } else { "on" };
+        all.push(format!("SET synchronous_commit = {waits}"));
     }
     if features.has(Feature::TimeZone) {
         all.push("SET timezone = 'UTC'".to_owned());
@@ -245,10 +255,6 @@ pub(super) fn settings(schema: &str, durability: Durability, features: Features)
         all.push(level.to_owned());
     }
     all.join("; ")
-}
-
-fn is_not_taken(state: &str) -> bool {
-    NOT_TAKEN.iter().any(|class| state.starts_with(class))
 }
 
 impl Drop for Session {

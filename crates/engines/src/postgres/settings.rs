@@ -162,11 +162,8 @@ fn product(session: &mut Session, number: String) -> Result<String> {
 /// Returns the bytes of the server's cache.
 pub(super) fn cache(session: &mut Session) -> Result<Option<u64>> {
     let sql = "SELECT pg_size_bytes(current_setting('shared_buffers'))";
-    let found = match session.connection.run(sql) {
-        Err(_) if session.server.is_none() => return Ok(None),
-        found => found.map_err(|e| e.while_doing(format!("run `{sql}`")))?,
-    };
-    Ok(found.first().and_then(|bytes| bytes.parse().ok()))
+    let found = session.ask_if_known(sql)?;
+    Ok(found.and_then(|found| found.first()?.parse().ok()))
 }
 
 /// Returns how a table is stored, by creating one. `None` where the server does not report it.
@@ -176,13 +173,9 @@ fn persistence(session: &mut Session) -> Result<Option<String>> {
     }
     session.ask(&format!("BEGIN; {}", session.dialect().create_table(&PROBE)))?;
     let sql = "SELECT relpersistence FROM pg_class WHERE oid = 'embermark_probe'::regclass";
-    let kept = session.connection.run(sql);
+    let kept = session.ask_if_known(sql);
     session.exec(c"ROLLBACK")?;
-    let kept = match kept {
-        Err(_) if session.server.is_none() => return Ok(None),
-        kept => kept.map_err(|e| e.while_doing(format!("run `{sql}`")))?.first(),
-    };
-    Ok(kept.map(|kept| match &*kept {
+    Ok(kept?.and_then(|kept| kept.first()).map(|kept| match &*kept {
         "p" => "permanent".to_owned(),
         "u" => "unlogged".to_owned(),
         _ => kept,

@@ -4,7 +4,7 @@ use std::ffi::CString;
 
 use super::NAME;
 use super::answer::ServerError;
-use super::connection::{Connection, Reading};
+use super::connection::Connection;
 use super::pipeline::{Failed, Pipeline};
 use super::row::rows;
 use super::value::Values;
@@ -60,14 +60,14 @@ impl Prepared {
     ) -> Result<u64, Stopped> {
         let Self { is_untrusted, name, sql, values, few } = self;
         let mut seen = 0;
-        let stopped = |error: ServerError, seen| match *is_untrusted && is_refused(&error) {
+        let stopped = |error: ServerError, seen| match *is_untrusted && error.is_of(&REFUSED) {
             true => Stopped::Engine(refused(NAME, sql, error.message)),
             false => stopped(sql, error, seen > 0),
         };
         let values = values.encode(params);
         let values = values.map_err(|e| stopped(ServerError::without_state(e), seen))?;
-        let reading = if *few == OFTEN { Reading::Whole } else { Reading::Streamed };
-        let results = connection.execute(name, values, reading);
+        let streamed = *few < OFTEN;
+        let results = connection.execute(name, values, streamed);
         let mut results = results.map_err(|e| stopped(e, seen))?;
         let mut count = 0;
         while let Some(answer) = results.next() {
@@ -111,14 +111,8 @@ impl Prepared {
 }
 
 #[cold]
-fn is_refused(error: &ServerError) -> bool {
-    let state = error.state.as_deref().unwrap_or_default();
-    REFUSED.iter().any(|class| state.starts_with(class))
-}
-
-#[cold]
 fn stopped(sql: &str, error: ServerError, seen: bool) -> Stopped {
-    let conflict = !seen && error.state.as_deref().is_some_and(|state| CONFLICTS.contains(&state));
+    let conflict = !seen && error.is_of(&CONFLICTS);
     let error = error.while_doing(format!("run `{sql}`"));
     if conflict { Stopped::Conflict(error) } else { Stopped::Engine(error) }
 }

@@ -4,15 +4,6 @@ use embermark_model::Durability;
 
 use crate::{TierSetting, TierTable};
 
-#[derive(Clone, Copy)]
-pub(super) struct Parameters {
-    pub fsync: bool,
-    pub synchronous_commit: bool,
-    pub full_page_writes: bool,
-    /// Whether tables are created UNLOGGED.
-    pub unlogged: bool,
-}
-
 /// The cheapest settings that keep each tier
 /// (<https://www.postgresql.org/docs/18/runtime-config-wal.html>):
 ///
@@ -27,28 +18,26 @@ pub(super) struct Parameters {
 ///   file system with large folios does not show it.)
 /// - `none`: neither is waited for, and tables are UNLOGGED: they have no log, and recovery after a
 ///   crash empties them (<https://www.postgresql.org/docs/18/sql-createtable.html>).
-pub(super) static TIERS: TierTable<Parameters> = TierTable {
+///
+/// The words of a row have the parameters that a private server is started with. What is set is
+/// whether tables are UNLOGGED and no commit waits for the log.
+pub(super) static TIERS: TierTable<bool> = TierTable {
     none: TierSetting::new(
         Durability::None,
-        Parameters {
-            fsync: false,
-            synchronous_commit: false,
-            full_page_writes: false,
-            unlogged: true,
-        },
+        true,
         "unlogged tables, fsync=off, synchronous_commit=off, full_page_writes=off",
         MANUAL,
     ),
     process: TierSetting::new(
         Durability::Process,
-        Parameters { fsync: false, ..LOGGED },
+        false,
         "fsync=off, synchronous_commit=on, full_page_writes=on",
         MANUAL,
     )
     .reads(&[("synchronous_commit", &["on"]), ("full_page_writes", &["on"])]),
     power: TierSetting::new(
         Durability::Power,
-        LOGGED,
+        false,
         "fsync=on, synchronous_commit=on, full_page_writes=on",
         MANUAL,
     )
@@ -60,14 +49,6 @@ pub(super) static TIERS: TierTable<Parameters> = TierTable {
 };
 
 const MANUAL: &str = "https://www.postgresql.org/docs/18/runtime-config-wal.html";
-
-const LOGGED: Parameters =
-    Parameters { fsync: true, synchronous_commit: true, full_page_writes: true, unlogged: false };
-
-/// Returns a boolean in PostgreSQL's syntax.
-pub(super) fn on_off(on: bool) -> &'static str {
-    if on { "on" } else { "off" }
-}
 
 #[cfg(test)]
 mod tests {

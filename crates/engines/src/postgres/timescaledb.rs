@@ -8,7 +8,7 @@ use embermark_model::Durability;
 use super::extension::{Extension, OLDEST};
 use super::session::Session;
 use super::tier::TIERS;
-use super::{Postgres, external, library_for, opened};
+use super::{Postgres, external, opened};
 use crate::{
     Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Store,
     Tier,
@@ -64,7 +64,7 @@ impl Engine for TimescaleDb {
     }
 
     fn join(&self, options: &OpenOptions, at: &str) -> Result<Store> {
-        Session::join(library_for(at)?, at, options.durability)
+        Session::join(at, options.durability)
     }
 
     fn check_url(&self, url: &str) -> std::result::Result<(), String> {

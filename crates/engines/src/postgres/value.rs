@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 use std::io::Write;
 use std::ptr;
 
-use super::api::{BINARY, Oid};
+use super::api::{BINARY, Oid, TEXT};
 use super::types;
 use crate::sql::Param;
 
@@ -26,41 +26,19 @@ pub(super) struct Values {
     texts: Vec<Vec<u8>>,
 }
 
-/// How values of a type are sent.
-#[derive(Clone, Copy, PartialEq)]
-enum Form {
-    Int2,
-    Int4,
-    Int8,
-    Float4,
-    Float8,
-    /// A type whose binary form is its text.
-    Text,
-    Bytes,
-    /// Any other type, as a text that the server parses.
-    Other,
-}
-
-fn form(of: Oid) -> Form {
-    match of {
-        types::INT8 => Form::Int8,
-        types::INT4 => Form::Int4,
-        types::FLOAT8 => Form::Float8,
-        types::INT2 => Form::Int2,
-        types::FLOAT4 => Form::Float4,
-        types::BYTEA => Form::Bytes,
-        of if types::is_text(of) => Form::Text,
-        _ => Form::Other,
-    }
+/// Returns the format in which values of a type are sent.
+fn format(of: Oid) -> c_int {
+    use types::{BYTEA, FLOAT4, FLOAT8, INT2, INT4, INT8};
+    let is_binary = matches!(of, BYTEA | FLOAT4 | FLOAT8 | INT2 | INT4 | INT8);
+    if is_binary || types::is_text(of) { BINARY } else { TEXT }
 }
 
 impl Values {
     /// Creates parameters of these types, all NULL.
     pub fn new(types: Vec<Oid>) -> Self {
         let count = types.len();
-        let format = |of: &Oid| if form(*of) == Form::Other { 0 } else { BINARY };
         Self {
-            formats: types.iter().map(format).collect(),
+            formats: types.iter().map(|of| format(*of)).collect(),
             types,
             pointers: vec![ptr::null(); count],
             lengths: vec![0; count],
@@ -82,26 +60,26 @@ impl Values {
 
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation)]
     fn set(&mut self, index: usize, param: Param<'_>) -> Result<(), String> {
-        match (param, form(self.types[index])) {
+        match (param, self.types[index]) {
             (Param::Null, _) => self.pointers[index] = ptr::null(),
-            (Param::Int(value), Form::Int8) => self.number(index, value.to_be_bytes()),
-            (Param::Int(value), Form::Int4) => match i32::try_from(value) {
-                Ok(value) => self.number(index, value.to_be_bytes()),
-                Err(_) => return Err(self.mismatch(index, param)),
-            },
-            (Param::Int(value), Form::Int2) => match i16::try_from(value) {
-                Ok(value) => self.number(index, value.to_be_bytes()),
-                Err(_) => return Err(self.mismatch(index, param)),
-            },
-            (Param::Int(value), Form::Float8) => self.number(index, (value as f64).to_be_bytes()),
-            (Param::Int(value), Form::Float4) => self.number(index, (value as f32).to_be_bytes()),
-            (Param::Float(value), Form::Float8) => self.number(index, value.to_be_bytes()),
-            (Param::Float(value), Form::Float4) => {
+            (Param::Int(value), types::INT8) => self.number(index, value.to_be_bytes()),
+            (Param::Int(value), types::INT4) if let Ok(value) = i32::try_from(value) => {
+                self.number(index, value.to_be_bytes());
+            }
+            (Param::Int(value), types::INT2) if let Ok(value) = i16::try_from(value) => {
+                self.number(index, value.to_be_bytes());
+            }
+            (Param::Int(value), types::FLOAT8) => self.number(index, (value as f64).to_be_bytes()),
+            (Param::Int(value), types::FLOAT4) => self.number(index, (value as f32).to_be_bytes()),
+            (Param::Float(value), types::FLOAT8) => self.number(index, value.to_be_bytes()),
+            (Param::Float(value), types::FLOAT4) => {
                 self.number(index, (value as f32).to_be_bytes());
             }
-            (Param::Text(value), Form::Text) => self.bytes(index, value.as_bytes())?,
-            (Param::Bytes(value), Form::Bytes) => self.bytes(index, value)?,
-            (value, Form::Other) => self.text(index, value)?,
+            (Param::Bytes(value), types::BYTEA) => self.bytes(index, value)?,
+            (Param::Text(value), of) if types::is_text(of) => {
+                self.bytes(index, value.as_bytes())?;
+            }
+            (value, _) if self.formats[index] == TEXT => self.text(index, value)?,
             _ => return Err(self.mismatch(index, param)),
         }
         Ok(())
@@ -197,7 +175,7 @@ mod tests {
         assert_eq!(encoded(Param::Float(1.25), types::NUMERIC), Ok(Some(b"1.25".to_vec())));
         assert_eq!(encoded(Param::Text("{}"), types::JSONB), Ok(Some(b"{}".to_vec())));
         let mut both = Values::new(vec![types::NUMERIC, types::INT8]);
-        assert_eq!(both.encode(&[Param::Null; 2]).unwrap().0.formats, [0, BINARY]);
+        assert_eq!(both.encode(&[Param::Null; 2]).unwrap().0.formats, [TEXT, BINARY]);
         assert!(encoded(Param::Text("{\0}"), types::JSONB).unwrap_err().contains("zero byte"));
     }
 

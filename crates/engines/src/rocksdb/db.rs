@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{ptr, slice};
 
+use super::ID;
 use super::api::Api;
 use super::family::Family;
+use crate::Result;
 use crate::lsm::{self, Lib};
-use crate::owned::Owned;
-use crate::{EngineError, Result};
+use crate::owned::{Owned, c_string};
 
 /// The library's functions, the options of the database and of each column family, and the folder.
 pub(super) struct DbContext {
@@ -35,12 +36,12 @@ pub(super) struct Families {
 }
 
 impl Families {
-    pub(super) fn all(&self) -> MutexGuard<'_, Vec<Arc<Family>>> {
+    pub fn all(&self) -> MutexGuard<'_, Vec<Arc<Family>>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the family with this name, and creates a missing one.
-    pub(super) fn named(&self, name: &CStr) -> Result<Arc<Family>> {
+    pub fn named(&self, name: &CStr) -> Result<Arc<Family>> {
         let mut all = self.all();
         if let Some(known) = all.iter().find(|known| *known.name == *name) {
             return Ok(Arc::clone(known));
@@ -51,7 +52,7 @@ impl Families {
     }
 
     /// Drops a family with its content, and creates an empty one with its name.
-    pub(super) fn renew(&self, family: &mut Arc<Family>) -> Result<()> {
+    pub fn renew(&self, family: &mut Arc<Family>) -> Result<()> {
         let (lib, api, db, raw) = family.parts();
         // SAFETY: both are open, and stay so.
         lib.call("remove a table", |error| unsafe { (api.drop_column_family)(db, raw, error) })?;
@@ -59,10 +60,6 @@ impl Families {
         *family = self.named(&family.name)?;
         Ok(())
     }
-}
-
-fn c_string(lib: Lib, text: impl Into<Vec<u8>>, doing: &str) -> Result<CString> {
-    CString::new(text).map_err(|error| EngineError::failed(lib.id, doing, error))
 }
 
 /// Opens or creates the database in a folder, with all its column families. The options have the
@@ -76,7 +73,7 @@ pub(super) fn open(
     (logged, synced): (bool, bool),
 ) -> Result<Families> {
     let doing = format!("open the database in {}", folder.display());
-    let (path, text) = (lib.path(folder, &doing)?, c_string(lib, options, &doing)?);
+    let (path, text) = (c_string(ID, &doing, folder)?, c_string(ID, &doing, options)?);
     // SAFETY: ours.
     let make = || unsafe { Owned::new((lib.api.options_create)(), lib.api.options_destroy) };
     let (shipped, options) = (make(), make());

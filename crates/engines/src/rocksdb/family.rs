@@ -28,7 +28,7 @@ unsafe impl Send for Family {}
 unsafe impl Sync for Family {}
 
 impl Family {
-    pub(super) fn new(db: &Arc<Db>, name: CString, raw: Handle) -> Arc<Self> {
+    pub fn new(db: &Arc<Db>, name: CString, raw: Handle) -> Arc<Self> {
         let (api, db) = (db.own.api, Arc::clone(db));
         // SAFETY: it belongs to that database, is ours, and is dropped before the database.
         unsafe {
@@ -38,7 +38,7 @@ impl Family {
         }
     }
 
-    pub(super) fn make(db: &Arc<Db>, name: CString) -> Result<Arc<Self>> {
+    pub fn make(db: &Arc<Db>, name: CString) -> Result<Arc<Self>> {
         // SAFETY: open; the name lives through the call.
         let raw = db.lib.call("make a table", |error| unsafe {
             (db.own.api.create_column_family)(db.raw.raw, db.own.options.raw, name.as_ptr(), error)
@@ -48,12 +48,12 @@ impl Family {
 
     /// Returns the library, its functions, and the handles of the database and the family.
     #[inline]
-    pub(super) fn parts(&self) -> (Lib, &'static Api, Handle, Handle) {
+    pub fn parts(&self) -> (Lib, &'static Api, Handle, Handle) {
         (self.db.lib, self.db.own.api, self.db.raw.raw, self.raw.raw)
     }
 
     #[inline]
-    pub(super) fn get<'a>(&'a self, reads: &ReadOptions, key: &[u8]) -> Result<Option<Value<'a>>> {
+    pub fn get<'a>(&'a self, reads: &ReadOptions, key: &[u8]) -> Result<Option<Value<'a>>> {
         let (lib, api, db, family) = self.parts();
         // SAFETY: all are open; the key lives through the call.
         let slice = lib.call("get a value", |error| unsafe {
@@ -71,7 +71,7 @@ impl Family {
     }
 
     /// Returns an iterator over the pairs.
-    pub(super) fn iter<'a>(&'a self, reads: &'a ReadOptions) -> Iter<'a> {
+    pub fn iter<'a>(&'a self, reads: &'a ReadOptions) -> Iter<'a> {
         let (lib, api, db, family) = self.parts();
         // SAFETY: all are open, and borrowed by the iterator.
         unsafe {
@@ -83,12 +83,7 @@ impl Family {
     /// Visits the pairs of a range. The iterator gets its end, so that it neither reads a block nor
     /// passes a removed key beyond it
     /// (<https://github.com/facebook/rocksdb/wiki/Iterator#iterating-upper-bound-and-lower-bound>).
-    pub(super) fn scan(
-        &self,
-        reads: &ReadOptions,
-        range: Range<'_>,
-        visit: &mut Visit<'_>,
-    ) -> Result<()> {
+    pub fn scan(&self, reads: &ReadOptions, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         let Range { from, to, direction } = range;
         if matches!((from, to), (Some(from), Some(to)) if from >= to) {
             return Ok(());
@@ -106,12 +101,7 @@ impl Family {
 
     /// Sets the value of a key, or removes the key.
     #[inline]
-    pub(super) fn set(
-        &self,
-        to: &mut Destination<'_>,
-        key: &[u8],
-        value: Option<&[u8]>,
-    ) -> Result<()> {
+    pub fn set(&self, to: &mut Destination<'_>, key: &[u8], value: Option<&[u8]>) -> Result<()> {
         let ((lib, api, db, family), writes) = (self.parts(), self.db.writes.raw);
         let (at, size) = (key.as_ptr(), key.len());
         // SAFETY: all are open; key and value live through the call, which copies them.
@@ -139,26 +129,18 @@ impl Family {
     }
 
     /// Removes a range of keys with one commit.
-    pub(super) fn delete_range(&self, from: &[u8], to: &[u8]) -> Result<()> {
+    pub fn delete_range(&self, from: &[u8], to: &[u8]) -> Result<()> {
         let ((lib, api, db, family), writes) = (self.parts(), self.db.writes.raw);
         // SAFETY: all are open; the keys live through the call, which copies them.
         lib.call("delete a range", |error| unsafe {
             let (from, from_size) = (from.as_ptr(), from.len());
-            (api.delete_range_cf)(
-                db,
-                writes,
-                family,
-                from,
-                from_size,
-                to.as_ptr(),
-                to.len(),
-                error,
-            );
+            let (to, to_size) = (to.as_ptr(), to.len());
+            (api.delete_range_cf)(db, writes, family, from, from_size, to, to_size, error);
         })
     }
 
     /// Returns a numeric property, or 0 where the library does not have it.
-    pub(super) fn number(&self, name: &CStr) -> u64 {
+    pub fn number(&self, name: &CStr) -> u64 {
         let ((_, api, db, family), mut value) = (self.parts(), 0);
         // SAFETY: both are open; name and value live through the call.
         match unsafe { (api.property_int_cf)(db, family, name.as_ptr(), &mut value) } {
@@ -168,13 +150,13 @@ impl Family {
     }
 
     /// Returns the content of a batch in the library's format.
-    pub(super) fn content<'a>(&self, batch: &'a Batch) -> &'a [u8] {
+    pub fn content<'a>(&self, batch: &'a Batch) -> &'a [u8] {
         let mut size = 0;
         // SAFETY: open; nothing changes it while it is borrowed.
         unsafe { bytes((self.db.own.api.writebatch_data)(batch.raw(), &mut size), size) }
     }
 
-    pub(super) fn flush(&self) -> Result<()> {
+    pub fn flush(&self) -> Result<()> {
         let (lib, api, db, family) = self.parts();
         // SAFETY: all are open; by default, the options wait.
         lib.call("flush", |error| unsafe {
@@ -183,7 +165,7 @@ impl Family {
         })
     }
 
-    pub(super) fn compact(&self) {
+    pub fn compact(&self) {
         let (_, api, db, family) = self.parts();
         // SAFETY: both are open; null means no bound.
         unsafe { (api.compact_range_cf)(db, family, ptr::null(), 0, ptr::null(), 0) };

@@ -3,14 +3,12 @@
 mod api;
 mod background;
 mod batch;
-mod check;
 mod db;
 mod family;
 mod library;
 mod options;
 mod sst_file;
 
-use std::ffi::CString;
 use std::sync::Arc;
 
 use embermark_contract::ReadBack;
@@ -22,9 +20,11 @@ use crate::kv::{
 };
 use crate::log_files::{check_write_buffer, log_files};
 use crate::lsm::{Batch, Destination, ReadOptions, Value};
+use crate::owned::c_string;
 use crate::{
     Background, Candidate, Checked, ClientOpener, ConnectionParameters, Embedded, EngineError,
-    Join, Lifecycle, OpenOptions, Opened, Result, Scope, Settings, TierSetting, TierTable, as_set,
+    Info, Join, Lifecycle, OpenOptions, Opened, Result, Scope, Settings, TierSetting, TierTable,
+    as_set,
 };
 use db::Families;
 use family::Family;
@@ -71,9 +71,7 @@ const EXPLAINED: &[Explained] = &[Explained {
 }];
 
 pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
-    id: ID,
-    name: "RocksDB",
-    licence: "Apache-2.0 or GPL-2.0",
+    info: Info::key_value(ID, "RocksDB", "Apache-2.0 or GPL-2.0"),
     tiers: TIERS,
     availability: || LIBRARY.availability(|library| library.version.clone()),
     library: Some(library::VARIABLE),
@@ -114,7 +112,7 @@ const SETTINGS: Settings = Settings {
 const WAL: &str = "https://github.com/facebook/rocksdb/wiki/WAL-Performance";
 const TUNING: &str = "https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning";
 const COMPRESSION: &str = "https://github.com/facebook/rocksdb/wiki/Compression";
-const FILTERS: &str = "https://github.com/facebook/rocksdb/wiki/RocksDB-Bloom-Filter";
+const BLOOM: &str = "https://github.com/facebook/rocksdb/wiki/RocksDB-Bloom-Filter";
 
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[("recycle_log_file_num", "4")], "logs keep their size on disk", WAL),
@@ -141,15 +139,11 @@ const CANDIDATES: &[Candidate] = &[
     ),
     Candidate::new(&[("block_size", "4096")], "a larger index in memory", TUNING),
     Candidate::new(&[("block_size", "32768")], "a point read takes more bytes", TUNING),
-    Candidate::new(
-        &[("filter_policy", "bloomfilter:16:false")],
-        "more memory for filters",
-        FILTERS,
-    ),
+    Candidate::new(&[("filter_policy", "bloomfilter:16:false")], "more memory for filters", BLOOM),
     Candidate::new(
         &[("filter_policy", "ribbonfilter:10")],
         "processor time when a file is written",
-        FILTERS,
+        BLOOM,
     ),
     Candidate::new(
         &[("data_block_index_type", "kDataBlockBinaryAndHash")],
@@ -265,8 +259,15 @@ impl Lifecycle for Client {
         log_files(ID, &self.families.db.own.dir, |name| name.ends_with(".log"))
     }
 
+    /// Reads every pair of every column family and compares the checksum of each block
+    /// (<https://github.com/facebook/rocksdb/wiki/Basic-Operations#checksums>). The C interface has
+    /// no `DB::VerifyChecksum`. A cached block was compared when it was read, which is the default
+    /// for all reads.
     fn check(&mut self) -> Result<Checked> {
-        check::checksums(&self.families)
+        let mut checked = Checked::new("a scan with verify_checksums");
+        let (reads, all) = (self.families.db.verifying_read_options(), self.families.all());
+        all.iter().try_for_each(|family| family.iter(&reads).verify(&mut checked))?;
+        Ok(checked)
     }
 
     fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
@@ -287,8 +288,7 @@ impl Lifecycle for Client {
 impl KvStore for Client {
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
         // Names differ from the family `default`, which cannot be removed.
-        let name = CString::new(format!("table {}", def.name))
-            .map_err(|error| EngineError::failed(ID, "open a table", error))?;
+        let name = c_string(ID, "open a table", format!("table {}", def.name))?;
         if let Some(known) = self.tables.iter().position(|family| family.name == name) {
             return Ok(Table(known));
         }
@@ -327,7 +327,7 @@ impl KvStore for Client {
         if from < to { self.tables[table.0].delete_range(from, to) } else { Ok(()) }
     }
 
-    fn deletes_range(&self) -> &'static str {
+    fn deletes_range(&self, _: Table) -> &'static str {
         "DeleteRange, one tombstone for all keys of a range"
     }
 

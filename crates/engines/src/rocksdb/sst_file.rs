@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::db::Db;
 use super::family::Family;
 use crate::Result;
-use crate::owned::Owned;
+use crate::owned::{Owned, c_string};
 
 /// A file of pairs that is being written.
 pub(super) struct SstFile {
@@ -18,7 +18,7 @@ pub(super) struct SstFile {
 
 impl SstFile {
     #[inline]
-    pub(super) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+    pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let (api, raw) = (self.db.own.api, self.raw.raw);
         // SAFETY: open; key and value live through the call.
         self.db.lib.call("append a pair", |error| unsafe {
@@ -28,7 +28,7 @@ impl SstFile {
     }
 
     /// Syncs the file, which has at least one pair. Returns its path.
-    pub(super) fn finish(self) -> Result<CString> {
+    pub fn finish(self) -> Result<CString> {
         // SAFETY: open.
         self.db.lib.call("finish a file", |error| unsafe {
             (self.db.own.api.sstfilewriter_finish)(self.raw.raw, error);
@@ -39,10 +39,11 @@ impl SstFile {
 
 impl Family {
     /// Begins a file of ascending pairs in the database's folder, to ingest later.
-    pub(super) fn file(&self, number: usize) -> Result<SstFile> {
+    pub fn file(&self, number: usize) -> Result<SstFile> {
         const DOING: &str = "make a file";
         let (lib, api, ..) = self.parts();
-        let path = lib.path(&self.db.own.dir.join(format!("load-{number}.sst")), DOING)?;
+        let path = self.db.own.dir.join(format!("load-{number}.sst"));
+        let path = c_string(lib.id, DOING, path)?;
         // SAFETY: the options are open; both objects made are ours, and the file is dropped first.
         let file = unsafe {
             let env = Owned::new((api.envoptions_create)(), api.envoptions_destroy);
@@ -58,7 +59,7 @@ impl Family {
     }
 
     /// Ingests finished files with one change. They are moved.
-    pub(super) fn ingest(&self, files: &[CString]) -> Result<()> {
+    pub fn ingest(&self, files: &[CString]) -> Result<()> {
         let (lib, api, db, family) = self.parts();
         let paths: Vec<_> = files.iter().map(|file| file.as_ptr()).collect();
         // SAFETY: everything lives through the call.

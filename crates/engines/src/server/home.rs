@@ -1,7 +1,7 @@
 //! The folder of a server.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -12,11 +12,15 @@ use std::time::{Duration, Instant};
 use embermark_model::Durability;
 use nix::unistd::syncfs;
 
-use super::{Account, log};
+use super::Account;
 use crate::{EngineError, Result};
 
 /// How long the last process of an earlier server may take to end.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
+
+/// How much of the end of a log an error has.
+const LOG_LINES: usize = 10;
+const LOG_BYTES: u64 = 8 * 1024;
 
 /// A server's folder, with its log next to it. Both are in the folder of the database, which
 /// the caller removes. The files of an earlier server are the database and are used, as they can
@@ -48,15 +52,11 @@ impl Home {
     /// Fails when it cannot be created, or a server runs in it.
     pub fn open(engine: &'static str, options: &Path, account: Account) -> Result<Self> {
         let (dir, log) = (options.join("server"), options.join("server.log"));
-        let create = || {
-            DirBuilder::new().mode(0o700).recursive(true).create(&dir)?;
-            account.chown(&dir)?;
-            File::open(&dir)
-        };
-        let handle = Arc::new(create().map_err(|e| could_not(engine, &dir, e))?);
+        let handle = create(&dir, account).and_then(|()| File::open(&dir));
+        let handle = handle.map_err(|e| EngineError::file(engine, "create", &dir, e))?;
         lock(&handle).map_err(|e| EngineError::file(engine, "lock", &dir, e))?;
         let log_from = log.metadata().map_or(0, |log| log.len());
-        Ok(Self { dir, log, log_from, handle, account })
+        Ok(Self { dir, log, log_from, handle: Arc::new(handle), account })
     }
 
     /// Returns the folder `name` in it, which `make` fills if it is missing. It has another name
@@ -76,19 +76,15 @@ impl Home {
         let unfinished = self.emptied(engine, &format!("{name}.unfinished"))?;
         make(&unfinished)?;
         let finish = || {
-            let synced = durability == Durability::Power;
-            if synced {
-                syncfs(&*self.handle)?;
+            if durability != Durability::Power {
+                return fs::rename(&unfinished, &path);
             }
+            syncfs(&*self.handle)?;
             fs::rename(&unfinished, &path)?;
-            match self.dir.parent().filter(|_| synced) {
-                Some(parent) => {
-                    self.handle.sync_all().and_then(|()| File::open(parent)?.sync_all())
-                }
-                None => Ok(()),
-            }
+            self.handle.sync_all()?;
+            self.dir.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all())
         };
-        finish().map_err(|error| could_not(engine, &self.dir.join(name), error))?;
+        finish().map_err(self.could_not(engine, "create", name))?;
         Ok(path)
     }
 
@@ -96,25 +92,21 @@ impl Home {
     /// creates it if it is missing.
     pub fn subdirectory(&self, engine: &'static str, name: &str) -> Result<PathBuf> {
         let path = self.path().join(name);
-        let create = || {
-            DirBuilder::new().mode(0o700).recursive(true).create(&path)?;
-            self.account.chown(&path)
-        };
-        create().map_err(|e| could_not(engine, &self.dir.join(name), e))?;
+        create(&path, self.account).map_err(self.could_not(engine, "create", name))?;
         Ok(path)
     }
 
     /// Returns the path of the folder `name` in it, emptied.
     pub fn emptied(&self, engine: &'static str, name: &str) -> Result<PathBuf> {
         absent(fs::remove_dir_all(self.path().join(name)))
-            .map_err(|e| EngineError::file(engine, "remove", self.dir.join(name), e))?;
+            .map_err(self.could_not(engine, "remove", name))?;
         self.subdirectory(engine, name)
     }
 
     /// Removes a file in it, such as one that names a killed server as running.
     pub fn remove(&self, engine: &'static str, name: &str) -> Result<()> {
         absent(fs::remove_file(self.path().join(name)))
-            .map_err(|e| EngineError::file(engine, "remove", self.dir.join(name), e))
+            .map_err(self.could_not(engine, "remove", name))
     }
 
     /// Writes or replaces a file in it that only the server's account can read. Returns its path in
@@ -128,7 +120,7 @@ impl Home {
             file.write_all(text.as_bytes())?;
             self.account.chown(&path)
         };
-        write().map_err(|error| EngineError::file(engine, "write", self.dir.join(name), error))?;
+        write().map_err(self.could_not(engine, "write", name))?;
         Ok(path)
     }
 
@@ -136,10 +128,19 @@ impl Home {
     pub fn read(&self, engine: &'static str, name: &str) -> Result<Option<String>> {
         match fs::read_to_string(self.path().join(name)) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            read => read
-                .map(Some)
-                .map_err(|error| EngineError::file(engine, "read", self.dir.join(name), error)),
+            read => read.map(Some).map_err(self.could_not(engine, "read", name)),
         }
+    }
+
+    /// Returns the error of an operation on a file or folder in it, with its real path.
+    fn could_not(
+        &self,
+        engine: &'static str,
+        doing: &'static str,
+        name: &str,
+    ) -> impl FnOnce(io::Error) -> EngineError {
+        let path = self.dir.join(name);
+        move |error| EngineError::file(engine, doing, path, error)
     }
 
     /// Returns its path for this process and the server.
@@ -163,7 +164,7 @@ impl Home {
     /// log's real path.
     pub(super) fn last_log_lines(&self) -> String {
         let (known, real) = (self.path(), self.dir.to_string_lossy());
-        log::last_lines(&self.log, self.log_from).replace(&*known.to_string_lossy(), &real)
+        last_lines(&self.log, self.log_from).replace(&*known.to_string_lossy(), &real)
     }
 }
 
@@ -191,6 +192,31 @@ fn absent(removed: io::Result<()>) -> io::Result<()> {
     }
 }
 
-fn could_not(engine: &'static str, path: &Path, error: io::Error) -> EngineError {
-    EngineError::file(engine, "create", path, error)
+/// Creates a missing folder that is closed to others.
+fn create(path: &Path, account: Account) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).recursive(true).create(path)?;
+    account.chown(path)
+}
+
+/// Returns the last lines of a log from the byte `from` on, each on an indented line.
+fn last_lines(path: &Path, from: u64) -> String {
+    let text = match tail(path, from) {
+        Ok(text) => text,
+        Err(error) => return format!(" (unreadable: {error})"),
+    };
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    if lines.is_empty() {
+        return " (empty)".to_owned();
+    }
+    let last = &lines[lines.len().saturating_sub(LOG_LINES)..];
+    last.iter().flat_map(|line| ["\n  ", line]).collect()
+}
+
+fn tail(path: &Path, from: u64) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(from.max(length.saturating_sub(LOG_BYTES))))?;
+    let mut bytes = Vec::new();
+    file.take(LOG_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

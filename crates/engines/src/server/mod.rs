@@ -13,8 +13,6 @@ mod account;
 pub(crate) mod address;
 pub(crate) mod engine;
 mod home;
-mod log;
-mod network;
 mod spawn;
 pub(crate) mod template;
 #[cfg(test)]
@@ -164,6 +162,29 @@ pub(crate) fn require_isolated_network(engine: &'static str) -> Result<()> {
     Err(EngineError::unsupported(engine, what))
 }
 
+/// Checks that the user of a given server cannot read the server's files, which SQL of a workload
+/// file could do. `reads_files` is the server's answer, and `advice` what another user would be.
+///
+/// # Errors
+/// Unsupported if the user can, or if the server does not say.
+pub(crate) fn check_user(
+    engine: &'static str,
+    reads_files: Option<bool>,
+    advice: &str,
+) -> Result<()> {
+    let what = match reads_files {
+        Some(false) => return Ok(()),
+        Some(true) => format!(
+            "SQL of a workload file by a user who may read files of the server: give a URL with a \
+             user {advice}"
+        ),
+        None => {
+            "SQL of a workload file on a server that does not say what its user may do".to_owned()
+        }
+    };
+    Err(EngineError::unsupported(engine, what))
+}
+
 /// Returns 128 random bits in hexadecimal.
 pub(crate) fn random(engine: &'static str) -> Result<String> {
     let mut bytes = [0; 16];
@@ -172,11 +193,17 @@ pub(crate) fn random(engine: &'static str) -> Result<String> {
     Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }
 
-/// A running server. Dropping it aborts it. [`stop`](Self::stop) is the proper way.
+/// A running server or other program of an engine, and its folder. Dropping it aborts it.
+/// [`stop`](Self::stop) is the proper way.
 pub(crate) struct Server {
-    process: Process,
+    engine: &'static str,
+    program: String,
+    child: Child,
+    status: Option<ExitStatus>,
     stop: Signal,
+    abort: Signal,
     stop_within: Duration,
+    home: Home,
 }
 
 impl Server {
@@ -191,15 +218,14 @@ impl Server {
         mut ready: impl FnMut(&Home) -> std::result::Result<T, String>,
     ) -> Result<(Self, T)> {
         let (deadline, within) = (Instant::now() + spec.ready_within, spec.ready_within);
-        let (stop, stop_within) = (spec.stop, spec.stop_within);
-        let process = Process::spawn(spec, home)?;
+        let server = Self::spawn(spec, home)?;
         loop {
-            match ready(&process.home) {
-                Ok(answer) => return Ok((Self { process, stop, stop_within }, answer)),
-                Err(_) if process.has_exited() => return Err(process.failed_early("start")),
+            match ready(&server.home) {
+                Ok(answer) => return Ok((server, answer)),
+                Err(_) if server.has_exited() => return Err(server.failed_early("start")),
                 Err(last) if Instant::now() > deadline => {
                     let why = format!("it gave no answer within {within:?} ({last})");
-                    return Err(process.failed("start", &why));
+                    return Err(server.failed("start", &why));
                 }
                 Err(_) => sleep(POLL_INTERVAL),
             }
@@ -208,7 +234,7 @@ impl Server {
 
     /// Returns the process id, which is the root of its process tree.
     pub fn pid(&self) -> u32 {
-        self.process.child.id()
+        self.child.id()
     }
 
     /// Stops it properly.
@@ -217,53 +243,24 @@ impl Server {
     /// Fails when it had died before, crashed, or had to be killed. The error has the last lines of
     /// its log.
     pub fn stop(mut self) -> Result<()> {
-        if self.process.has_exited() {
-            return Err(self.process.failed_early("keep"));
+        if self.has_exited() {
+            return Err(self.failed_early("keep"));
         }
-        self.process.signal(self.stop);
-        if self.process.exits_within(self.stop_within) {
-            let signal = self.process.reap().and_then(|status| status.signal());
+        self.signal(self.stop);
+        if self.exits_within(self.stop_within) {
+            let signal = self.reap().and_then(|status| status.signal());
             if signal.is_some_and(|signal| signal != self.stop as i32) {
                 // Killed a moment before, or crashed while stopping.
-                return Err(self.process.failed_early("stop"));
+                return Err(self.failed_early("stop"));
             }
             return Ok(());
         }
         let why = format!("it did not stop within {:?} and was killed", self.stop_within);
-        Err(self.process.failed("stop", &why))
+        Err(self.failed("stop", &why))
     }
-}
 
-/// Runs a program to its end, such as the one that creates a server's files.
-///
-/// # Errors
-/// Fails when it cannot be started, fails, or takes too long. The error has the last lines of its
-/// log.
-pub(crate) fn run_to_end(spec: ServerSpec<'_>, home: &Home) -> Result<()> {
-    let within = spec.ready_within;
-    let mut process = Process::spawn(spec, home)?;
-    if !process.exits_within(within) {
-        return Err(process.failed("finish", &format!("it ran for more than {within:?}")));
-    }
-    match process.reap() {
-        Some(status) if status.success() => Ok(()),
-        _ => Err(process.failed_early("finish")),
-    }
-}
-
-/// A child process and its folder. Aborted when dropped.
-struct Process {
-    engine: &'static str,
-    program: String,
-    child: Child,
-    status: Option<ExitStatus>,
-    abort: Signal,
-    home: Home,
-}
-
-impl Process {
     fn spawn(spec: ServerSpec<'_>, home: &Home) -> Result<Self> {
-        let ServerSpec { engine, program, args, env, abort, alone, .. } = spec;
+        let ServerSpec { engine, program, args, env, stop, abort, stop_within, alone, .. } = spec;
         let could_not = |e: io::Error| EngineError::file(engine, "start", program, e);
         let log = home.log(engine)?;
         let mut command = Command::new(program);
@@ -273,10 +270,11 @@ impl Process {
         let child =
             spawn::tied(command, Arc::clone(&home.handle), alone, abort).map_err(could_not)?;
         let program = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Self { engine, program, child, status: None, abort, home: home.clone() })
+        let (status, home) = (None, home.clone());
+        Ok(Self { engine, program, child, status, stop, abort, stop_within, home })
     }
 
-    fn pid(&self) -> Pid {
+    fn process(&self) -> Pid {
         Pid::from_raw(self.child.id().cast_signed())
     }
 
@@ -285,7 +283,7 @@ impl Process {
     fn has_exited(&self) -> bool {
         let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         self.status.is_some()
-            || !matches!(waitid(Id::Pid(self.pid()), look), Ok(WaitStatus::StillAlive))
+            || !matches!(waitid(Id::Pid(self.process()), look), Ok(WaitStatus::StillAlive))
     }
 
     fn exits_within(&self, time: Duration) -> bool {
@@ -303,14 +301,14 @@ impl Process {
     /// not matter.
     fn signal(&self, signal: Signal) {
         if self.status.is_none() {
-            let _ = kill(self.pid(), signal);
+            let _ = kill(self.process(), signal);
         }
     }
 
     /// Ends what is left of its process group, and reaps it.
     fn reap(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() {
-            let _ = killpg(self.pid(), Signal::SIGKILL);
+            let _ = killpg(self.process(), Signal::SIGKILL);
             self.status = self.child.wait().ok();
         }
         self.status
@@ -342,8 +340,25 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for Server {
     fn drop(&mut self) {
         self.abort();
+    }
+}
+
+/// Runs a program to its end, such as the one that creates a server's files.
+///
+/// # Errors
+/// Fails when it cannot be started, fails, or takes too long. The error has the last lines of its
+/// log.
+pub(crate) fn run_to_end(spec: ServerSpec<'_>, home: &Home) -> Result<()> {
+    let within = spec.ready_within;
+    let mut program = Server::spawn(spec, home)?;
+    if !program.exits_within(within) {
+        return Err(program.failed("finish", &format!("it ran for more than {within:?}")));
+    }
+    match program.reap() {
+        Some(status) if status.success() => Ok(()),
+        _ => Err(program.failed_early("finish")),
     }
 }

@@ -1,19 +1,25 @@
-//! Starts child processes that cannot outlive their owner.
+//! Starts child processes that cannot outlive their owner, in a network namespace of their own if
+//! asked for.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, LazyLock};
 use std::thread;
 
+use embermark_network::namespace::{self, Identity};
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::Signal;
 use nix::unistd::{getpid, getppid};
 
-use super::network;
+/// Advice if the kernel refuses a network namespace.
+const ADVICE: &str = "run as root, or let ordinary users have them \
+    (`sysctl -w kernel.unprivileged_userns_clone=1` or \
+    `kernel.apparmor_restrict_unprivileged_userns=0`, where there is such a setting, and \
+    `user.max_user_namespaces` above 0), or name a running server with --url";
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -40,10 +46,11 @@ pub(super) fn tied(
     death: Signal,
 ) -> io::Result<Child> {
     let parent = getpid();
-    let (entry, told) = alone.then(network::entry).transpose()?.unzip();
+    let (entry, told) = alone.then(namespace_entry).transpose()?.unzip();
     let before_exec = move || {
-        if let Some(entry) = &entry {
-            entry.enter()?;
+        if let Some((identity, failed)) = &entry {
+            let mut failed = failed;
+            namespace::enter(identity).inspect_err(|_| _ = failed.write(b"!"))?;
         }
         // The ids are already changed here. Changing them would have cleared the signal.
         set_pdeathsig(death)?;
@@ -63,7 +70,26 @@ pub(super) fn tied(
     SPAWNER.send(job).map_err(|_| gone())?;
     let started = answer.recv().map_err(|_| gone())?;
     started.map_err(|error| match told {
-        Some(told) => network::explain(error, told),
+        Some(told) => explain(error, told),
         None => error,
     })
+}
+
+/// Creates what a child process needs to enter a new network namespace, before the fork. The second
+/// part receives one byte if that failed, because a parent only learns the number of a child's
+/// error. The last part reads it.
+fn namespace_entry() -> io::Result<((Identity, PipeWriter), PipeReader)> {
+    let (told, failed) = io::pipe()?;
+    Ok(((Identity::current()?, failed), told))
+}
+
+/// Explains an error of starting the child, once the child's end of the pipe is closed.
+fn explain(error: io::Error, mut told: PipeReader) -> io::Error {
+    match told.read(&mut [0]) {
+        Ok(1) => io::Error::other(format!(
+            "it has to run in a network namespace of its own, and the kernel refuses one \
+             ({error}); {ADVICE}"
+        )),
+        _ => error,
+    }
 }

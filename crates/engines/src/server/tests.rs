@@ -139,7 +139,7 @@ fn a_server_that_died_before_its_stop_is_an_error() {
     let home = home(options.path());
     let script = in_home(&home, ": >ready; echo giving up; exit 7");
     let (server, ()) = Server::start(shell(&script), &home, ready).unwrap();
-    while !server.process.has_exited() {
+    while !server.has_exited() {
         thread::sleep(Duration::from_millis(1));
     }
     let error = server.stop().unwrap_err().to_string();
@@ -167,7 +167,7 @@ fn a_dropped_server_is_gone_and_one_started_by_a_thread_that_ended_is_not() {
     let start = move || Server::start(shell(&script), &home, ready).unwrap().0;
     let server = thread::spawn(start).join().unwrap();
     thread::sleep(Duration::from_millis(50));
-    assert!(!server.process.has_exited());
+    assert!(!server.has_exited());
     let pid = server.pid();
     drop(server);
     assert!(is_gone(pid));

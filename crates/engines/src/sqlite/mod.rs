@@ -26,8 +26,8 @@ use rusqlite::{Connection, OpenFlags, ffi};
 
 use crate::clients::PATIENCE;
 use crate::{
-    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Origin, Result,
-    Setting, Settings, Store, Tier,
+    Availability, Engine, EngineError, Info, OpenOptions, Opened, Origin, Result, Setting,
+    Settings, Store, Tier,
 };
 use settings::{IN_THE_FILE, SETTINGS};
 use store::Session;
@@ -54,13 +54,7 @@ pub(crate) struct Sqlite;
 
 impl Engine for Sqlite {
     fn info(&self) -> Info {
-        Info {
-            id: NAME,
-            name: "SQLite",
-            kind: Kind::Embedded,
-            family: DataModel::Sql,
-            licence: "public domain",
-        }
+        Info::sql(NAME, "SQLite", "public domain")
     }
 
     fn availability(&self) -> Availability {
@@ -85,8 +79,7 @@ impl Engine for Sqlite {
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let connection = connect(options, Client::First)?;
-        let mut settings = read_all(&connection, options)
-            .map_err(|e| EngineError::failed(NAME, "read its pragmas back", e))?;
+        let mut settings = read_all(&connection, options)?;
         SETTINGS.check_accepted(NAME, options, &mut settings)?;
         TIERS.for_tier(options.durability).check_settings(NAME, options, &mut settings)?;
         let locking = ("locking_mode".to_owned(), locking_mode(options).to_lowercase());
@@ -101,10 +94,10 @@ impl Engine for Sqlite {
     }
 
     fn join(&self, options: &OpenOptions, _: &str) -> Result<Store> {
-        if is_locked(&OpenOptions { shared: true, ..options.clone() }) {
+        let options = OpenOptions { shared: true, ..options.clone() };
+        if is_locked(&options) {
             return Err(EngineError::unsupported(NAME, format!("a second process: {LOCKED}")));
         }
-        let options = OpenOptions { shared: true, ..options.clone() };
         Session::store(connect(&options, Client::Further)?, &options)
     }
 }
@@ -240,13 +233,12 @@ fn pragmas(
 }
 
 /// Reads back the reported pragmas, and those of a configuration.
-fn read_all(
-    connection: &Connection,
-    options: &OpenOptions,
-) -> rusqlite::Result<Vec<(String, String)>> {
+fn read_all(connection: &Connection, options: &OpenOptions) -> Result<Vec<(String, String)>> {
     let own = options.settings.iter().map(|(name, _)| &**name);
     let names = PRAGMAS.into_iter().chain(own.filter(|name| !PRAGMAS.contains(name)));
-    names.map(|name| Ok((name.to_owned(), read_back(connection, name)?))).collect()
+    let read: rusqlite::Result<_> =
+        names.map(|name| Ok((name.to_owned(), read_back(connection, name)?))).collect();
+    read.map_err(|e| EngineError::failed(NAME, "read its pragmas back", e))
 }
 
 fn read_back(connection: &Connection, name: &str) -> rusqlite::Result<String> {

@@ -34,14 +34,9 @@ impl Prepared {
         // SAFETY: the handle is that of an open connection; text, length and both out-pointers are
         // valid for the call.
         let code = unsafe {
-            ffi::sqlite3_prepare_v3(
-                connection.handle(),
-                sql.as_ptr().cast(),
-                length,
-                ffi::SQLITE_PREPARE_PERSISTENT as c_uint,
-                &raw mut raw,
-                &raw mut rest,
-            )
+            let (handle, text) = (connection.handle(), sql.as_ptr().cast());
+            let flags = ffi::SQLITE_PREPARE_PERSISTENT as c_uint;
+            ffi::sqlite3_prepare_v3(handle, text, length, flags, &raw mut raw, &raw mut rest)
         };
         if code != ffi::SQLITE_OK {
             return Err(EngineError::failed(NAME, doing(), message(connection)));
@@ -121,21 +116,15 @@ impl Prepared {
                     Param::Null => ffi::sqlite3_bind_null(raw, place),
                     Param::Int(number) => ffi::sqlite3_bind_int64(raw, place, number),
                     Param::Float(number) => ffi::sqlite3_bind_double(raw, place, number),
-                    Param::Text(text) => ffi::sqlite3_bind_text64(
-                        raw,
-                        place,
-                        text.as_ptr().cast(),
-                        text.len() as u64,
-                        ffi::SQLITE_STATIC(),
-                        ffi::SQLITE_UTF8 as u8,
-                    ),
-                    Param::Bytes(bytes) => ffi::sqlite3_bind_blob64(
-                        raw,
-                        place,
-                        bytes.as_ptr().cast(),
-                        bytes.len() as u64,
-                        ffi::SQLITE_STATIC(),
-                    ),
+                    Param::Text(text) => {
+                        let (start, length) = (text.as_ptr().cast(), text.len() as u64);
+                        let (copied, form) = (ffi::SQLITE_STATIC(), ffi::SQLITE_UTF8 as u8);
+                        ffi::sqlite3_bind_text64(raw, place, start, length, copied, form)
+                    }
+                    Param::Bytes(bytes) => {
+                        let (start, length) = (bytes.as_ptr().cast(), bytes.len() as u64);
+                        ffi::sqlite3_bind_blob64(raw, place, start, length, ffi::SQLITE_STATIC())
+                    }
                 }
             };
             if code != ffi::SQLITE_OK {
@@ -284,7 +273,6 @@ impl ResultRow for Row<'_> {
 
 fn message(connection: &Connection) -> String {
     // SAFETY: the connection is open; the text is copied before another call could change it.
-    unsafe { CStr::from_ptr(ffi::sqlite3_errmsg(connection.handle())) }
-        .to_string_lossy()
-        .into_owned()
+    let text = unsafe { CStr::from_ptr(ffi::sqlite3_errmsg(connection.handle())) };
+    text.to_string_lossy().into_owned()
 }

@@ -124,11 +124,9 @@ impl Driver for Session {
         // finishing, its result says so, and it is not an error.
         self.batch("ANALYZE")?;
         let doing = "checkpoint its log";
-        let busy: i64 = self
-            .connection
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
-            .map_err(|e| EngineError::failed(NAME, doing, e))?;
-        if busy != 0 {
+        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let busy = self.connection.query_row(checkpoint, [], |row| row.get::<_, i64>(0));
+        if busy.map_err(|e| EngineError::failed(NAME, doing, e))? != 0 {
             return Err(EngineError::failed(NAME, doing, "another connection is using it"));
         }
         Ok(())
@@ -183,8 +181,7 @@ impl Driver for Session {
     }
 
     fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
-        let settings = read_all(&self.connection, &self.options)
-            .map_err(|e| EngineError::failed(NAME, "read its pragmas back", e))?;
+        let settings = read_all(&self.connection, &self.options)?;
         Ok(TIERS.for_tier(self.options.durability).filter_settings(settings))
     }
 

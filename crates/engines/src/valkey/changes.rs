@@ -1,11 +1,18 @@
 //! Changes that are made together, and the transactions that make them.
 
-use super::names::Names;
 use super::resp::{Answer, Connection, Failure};
 use crate::kv::{Table, VisitPut};
 
 /// Changes per command.
 const AT_A_TIME: usize = 500;
+
+/// A table in a store without tables: its name, the prefix of its rows' keys, and the set of its
+/// keys.
+pub(super) struct Names {
+    pub name: String,
+    pub rows: Vec<u8>,
+    pub keys: Vec<u8>,
+}
 
 /// Changes in order, in one block of reused memory.
 #[derive(Default)]

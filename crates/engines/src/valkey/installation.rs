@@ -4,8 +4,6 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::NAME;
-use embermark_libraries::search_path;
-
 use crate::deps;
 use crate::program::{Missing, Search, Variable};
 
@@ -17,13 +15,8 @@ pub(super) const VARIABLE: Variable =
 /// Finds the program and its version, for example `9.1.2`: in the variable's folder, else on the
 /// search path, else the downloaded copy, which only needs the C library.
 pub(super) fn find() -> Result<(PathBuf, String), Missing> {
-    let mut folders = search_path::folders();
-    folders.push(deps::folder(NAME).join("bin"));
-    let search = Search {
-        variable: VARIABLE,
-        folders,
-        install: deps::install_hint("make servers", "apt-get install valkey-server").to_owned(),
-    };
+    let ours = deps::folder(NAME).join("bin");
+    let search = Search::on_path(VARIABLE, ours, "apt-get install valkey-server");
     let [server] = search.find([SERVER])?;
     let version = search.version(Command::new(&server).arg("--version"), number)?;
     Ok((server, version))

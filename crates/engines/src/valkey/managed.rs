@@ -1,7 +1,6 @@
 //! A private Valkey server.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use super::NAME;
 use super::installation;
@@ -11,7 +10,7 @@ use super::tier::{APPEND_ONLY, FSYNC, TIERS};
 use super::uri::Uri;
 use crate::server::address::ListenAddresses;
 use crate::server::{self, Account, Home, Server, ServerSpec};
-use crate::{OpenOptions, Result};
+use crate::{Link, OpenOptions, Result};
 
 /// Name of its socket, in its folder.
 const SOCKET: &str = "socket";
@@ -28,20 +27,17 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let home = Home::open(NAME, &options.dir, Account::ourselves())?;
     // A killed server leaves its socket, which the next one creates again.
     let data = home.subdirectory(NAME, DATA)?;
-    let password = match options.link {
-        crate::Link::Socket => None,
-        crate::Link::Loopback => server::password(NAME)?,
-    };
+    let is_local = options.link == Link::Socket;
+    let password = if is_local { None } else { server::password(NAME)? };
     let user = password.as_ref().map_or_else(String::new, |password| format!(":{password}@"));
     let url = |port| format!("valkey://{user}127.0.0.1:{port}");
     let ListenAddresses { local, for_others, port } =
         ListenAddresses::at(NAME, options.link, &home, SOCKET, url)?;
     // A separate file, because everybody can read a command line.
-    let file = match &password {
-        Some(password) => Some(home.write(NAME, PASSWORD, &format!("requirepass {password}\n"))?),
-        None => None,
-    };
-    let mut args: Vec<OsString> = file.map(PathBuf::into_os_string).into_iter().collect();
+    let mut args: Vec<OsString> = Vec::new();
+    if let Some(password) = &password {
+        args.push(home.write(NAME, PASSWORD, &format!("requirepass {password}\n"))?.into());
+    }
     args.extend(["--dir".into(), data.into()]);
     let mut set = |name: &str, value: OsString| args.extend([format!("--{name}").into(), value]);
     match port {
@@ -82,9 +78,7 @@ fn configuration(options: &OpenOptions) -> Vec<(String, String)> {
         (STOP, if tier.appends { "default" } else { "save" }.to_owned()),
         (MAX_MEMORY, most.to_string()),
     ];
-    let mut all: Vec<(String, String)> =
-        options.not_configured(ours).map(|(name, value)| (name.to_owned(), value)).collect();
+    let ours = options.not_configured(ours).map(|(name, value)| (name.to_owned(), value));
     let own = options.configured().map(|(name, value)| (name.to_owned(), value.to_owned()));
-    all.extend(own);
-    all
+    ours.chain(own).collect()
 }

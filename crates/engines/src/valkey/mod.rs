@@ -6,12 +6,9 @@
 //! so the set has exactly the existing keys. `tables` is a hash of the tables' numbers by name.
 
 mod changes;
-mod check;
-mod external;
 mod installation;
 mod lifecycle;
 mod managed;
-mod names;
 mod operations;
 mod resp;
 mod scan;
@@ -24,7 +21,7 @@ mod uri;
 
 use crate::server::address::Address;
 use crate::server::engine::ServerEngine;
-use crate::{DataModel, Engine, Info, Kind, Store};
+use crate::{DataModel, Engine, Info, Store};
 use session::Session;
 use store::ValkeyStore;
 use uri::Uri;
@@ -32,33 +29,26 @@ use uri::Uri;
 const NAME: &str = "valkey";
 
 pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
-    info: Info {
-        id: NAME,
-        name: "Valkey",
-        kind: Kind::Server,
-        family: DataModel::KeyValue,
-        licence: "BSD-3-Clause",
-    },
+    info: Info::server(NAME, "Valkey", DataModel::KeyValue, "BSD-3-Clause"),
     forbids_publishing: false,
     has_maintenance: true,
     tiers: &tier::TIERS,
     settings: settings::SETTINGS,
     variable: installation::VARIABLE.name,
     find: || {
-        installation::find()
-            .map(|(server, version)| (vec![(installation::SERVER, server)], version))
+        installation::find().map(|(path, version)| (vec![(installation::SERVER, path)], version))
     },
     library: |found| found,
     check_url: |url| Ok(Uri::new(&Address::Url(url.to_owned())).map(drop)?),
-    given: external::connect,
+    given: Session::given,
     private: managed::start,
     read_back: settings::read_back,
     store: |session, server, options| {
-        Ok(Store::Kv(Box::new(ValkeyStore::new(session, server, options))))
+        let server = server.map(|server| (server, options.dir.join("server").join(managed::DATA)));
+        Ok(Store::Kv(Box::new(ValkeyStore::new(session, server, !options.is_alone()))))
     },
     join: Session::join,
     remove_left: |url, name| {
-        let mut session = external::reach(url, name)?;
-        session.remove().map_err(session::failed("remove its keys"))
+        Session::reach(url, name)?.remove().map_err(session::failed("remove its keys"))
     },
 };

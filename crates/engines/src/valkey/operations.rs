@@ -3,8 +3,7 @@
 use smallvec::SmallVec;
 
 use super::NAME;
-use super::changes::{self, Changes};
-use super::names::Names;
+use super::changes::{self, Changes, Names};
 use super::resp::{Answer, Connection};
 use super::scan::{self, Keys};
 use super::session::failed;
@@ -41,21 +40,25 @@ impl Reads<'_> {
         self.connection.bulk()
     }
 
-    /// Visits the pairs of a range. Where others can write, all reads must see the same state.
+    /// Visits the pairs of a range. Where others can write, all reads of a snapshot, or else of
+    /// this scan, must see the same state.
     fn scan(
         &mut self,
         Table(table): Table,
         range: Range<'_>,
         visit: &mut Visit<'_>,
-        check: &mut SnapshotCheck,
+        snapshot: Option<&mut SnapshotCheck>,
     ) -> Result<()> {
         let Self { connection, tables, keys, is_shared } = self;
-        let names = &tables[table];
+        let (names, is_alone) = (&tables[table], snapshot.is_none());
+        let mut own = SnapshotCheck::default();
+        let check = snapshot.unwrap_or(&mut own);
         let scanned = match is_shared {
             true => scan::visit_in_steps(connection, names, &range, keys, visit, check),
             false => scan::visit(connection, names, &range, keys, visit),
         };
-        scanned.map_err(failed("scan"))
+        scanned.map_err(failed("scan"))?;
+        if is_alone { own.end(connection) } else { Ok(()) }
     }
 }
 
@@ -121,12 +124,7 @@ impl Operations for Single<'_> {
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        if let Some(check) = &mut self.snapshot {
-            return self.reads.scan(table, range, visit, check);
-        }
-        let mut check = SnapshotCheck::default();
-        self.reads.scan(table, range, visit, &mut check)?;
-        check.end(self.reads.connection)
+        self.reads.scan(table, range, visit, self.snapshot.as_mut())
     }
 
     fn count(&mut self, Table(table): Table) -> Result<Option<u64>> {
@@ -135,8 +133,7 @@ impl Operations for Single<'_> {
         if let Some(check) = &mut check {
             check.request_count(connection);
         }
-        connection.command(2, "ZCARD");
-        connection.word(&[&tables[table].keys]);
+        connection.ask(&[b"ZCARD", &tables[table].keys]);
         let count = connection.send();
         let count = count.and_then(|()| check.map_or(Ok(()), |m| m.read_answer(connection, 1)));
         let count = count.and_then(|()| connection.integer());
@@ -191,9 +188,7 @@ impl BlindWrites for Pending<'_> {
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        let mut check = SnapshotCheck::default();
-        self.reads.scan(table, range, visit, &mut check)?;
-        check.end(self.reads.connection)
+        self.reads.scan(table, range, visit, None)
     }
 
     fn set(&mut self, table: Table, key: &[u8], value: Option<&[u8]>) -> Result<()> {

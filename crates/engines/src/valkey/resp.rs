@@ -74,6 +74,12 @@ impl Connection {
         self.word(&[name.as_bytes()]);
     }
 
+    /// Adds a whole command.
+    pub fn ask(&mut self, words: &[&[u8]]) {
+        self.head(b'*', words.len());
+        words.iter().for_each(|word| self.word(&[word]));
+    }
+
     /// Adds a word to a command, joined from parts.
     #[inline]
     pub fn word(&mut self, parts: &[&[u8]]) {

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::names::Names;
+use super::changes::Names;
 use super::resp::{Answer, Connection};
 use super::snapshot_check::SnapshotCheck;
 use crate::kv::{Direction, Range, Visit};

@@ -7,13 +7,13 @@ use super::NAME;
 use super::resp::{Answer, Connection, Failure};
 use super::uri::Uri;
 use crate::server::address::{self, Address};
-use crate::{ConnectionParameters, EngineError, Result};
+use crate::{ConnectionParameters, EngineError, OpenOptions, Result};
 
 /// Stands for an empty prefix in what another process is given.
 const NONE: &str = "-";
 
 /// Number of keys that are looked at and removed at a time.
-const AT_A_TIME: usize = 1000;
+const AT_A_TIME: &[u8] = b"1000";
 
 /// How long a command that a killed client has sent may take to finish.
 const UNDER_WAY: Duration = Duration::from_secs(30);
@@ -35,6 +35,29 @@ impl Session {
     pub fn new(uri: Uri, prefix: String, for_others: Address) -> Answer<Self> {
         let connection = connected(&uri, &prefix)?;
         Ok(Self { connection, uri, prefix, is_given: false, for_others })
+    }
+
+    /// Connects to a given server. All keys begin with a guest's name, and are removed with the
+    /// session. Nothing else on the server is touched.
+    pub fn given(url: &str, options: &OpenOptions) -> Result<Self> {
+        let mut session = Self::reach(url, &options.guest)?;
+        session.remove().map_err(failed("remove what a killed client left"))?;
+        session.is_given = true;
+        Ok(session)
+    }
+
+    /// Connects to a given server, for keys that begin with this name.
+    pub fn reach(url: &str, name: &str) -> Result<Self> {
+        let address = Address::Url(url.to_owned());
+        let uri = Uri::new(&address).map_err(|why| {
+            let wanted = "give it as valkey://user:password@host:6379/0, of which the host will do";
+            EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
+        })?;
+        let doing = format!("connect to {}", uri.place);
+        Self::new(uri, format!("{name}:"), address).map_err(|failure| {
+            let advice = "is it running, and is its password in the URL?";
+            EngineError::failed(NAME, doing, format!("{failure}; {advice}"))
+        })
     }
 
     /// Opens a session on the keys that another process has opened; they stay when it ends.
@@ -68,8 +91,7 @@ impl Session {
     /// Returns what the server reports under a heading (<https://valkey.io/commands/info/>): one
     /// line `name:value` for each item.
     pub fn info(&mut self, heading: &str) -> Answer<String> {
-        self.connection.command(2, "INFO");
-        self.connection.word(&[heading.as_bytes()]);
+        self.connection.ask(&[b"INFO", heading.as_bytes()]);
         self.connection.send()?;
         self.connection.text()
     }
@@ -90,13 +112,12 @@ impl Session {
     /// by the prefix.
     pub fn remove(&mut self) -> Answer<()> {
         let began = Instant::now();
-        let named = format!(" name={} ", self.name());
+        let named = format!(" name={} ", self.prefix.trim_end_matches(':'));
         loop {
-            self.connection.command(2, "CLIENT");
-            self.connection.word(&[b"LIST"]);
+            self.connection.ask(&[b"CLIENT", b"LIST"]);
             self.connection.send()?;
-            let others =
-                self.connection.text()?.lines().filter(|line| line.contains(&named)).count();
+            let clients = self.connection.text()?;
+            let others = clients.lines().filter(|line| line.contains(&named)).count();
             if others <= 1 || began.elapsed() > UNDER_WAY {
                 break;
             }
@@ -105,20 +126,12 @@ impl Session {
         self.remove_keys()
     }
 
-    fn name(&self) -> &str {
-        self.prefix.trim_end_matches(':')
-    }
-
     fn remove_keys(&mut self) -> Answer<()> {
         let (connection, pattern) = (&mut self.connection, format!("{}*", self.prefix));
         let (mut cursor, mut keys) = ("0".to_owned(), Vec::new());
         loop {
-            connection.command(6, "SCAN");
-            connection.word(&[cursor.as_bytes()]);
-            connection.word(&[b"MATCH"]);
-            connection.word(&[pattern.as_bytes()]);
-            connection.word(&[b"COUNT"]);
-            connection.number(AT_A_TIME);
+            let (from, matching) = (cursor.as_bytes(), pattern.as_bytes());
+            connection.ask(&[b"SCAN", from, b"MATCH", matching, b"COUNT", AT_A_TIME]);
             connection.send()?;
             connection.list()?;
             cursor = connection.text()?;
@@ -164,12 +177,9 @@ fn connected(uri: &Uri, prefix: &str) -> Answer<Connection> {
         connection.send()?;
         connection.done()?;
     }
-    connection.command(1, "PING");
-    connection.command(2, "SELECT");
-    connection.number(uri.database as usize);
-    connection.command(3, "CLIENT");
-    connection.word(&[b"SETNAME"]);
-    connection.word(&[prefix.trim_end_matches(':').as_bytes()]);
+    connection.ask(&[b"PING"]);
+    connection.ask(&[b"SELECT", uri.database.to_string().as_bytes()]);
+    connection.ask(&[b"CLIENT", b"SETNAME", prefix.trim_end_matches(':').as_bytes()]);
     connection.send()?;
     (0..3).try_for_each(|_| connection.done())?;
     Ok(connection)

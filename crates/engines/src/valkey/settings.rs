@@ -115,11 +115,6 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
     Ok(ReadBack { version, settings, cache: None })
 }
 
-/// Returns the settings that decide what a commit survives.
-pub(super) fn of_tier(session: &mut Session) -> Result<Vec<(String, String)>> {
-    session.config(&[APPEND_ONLY, FSYNC]).map_err(failed("read its settings back"))
-}
-
 /// Returns the value of a line `name:value`.
 pub(super) fn value(info: &str, name: &str) -> Option<String> {
     let mut lines = info.lines().filter_map(|line| line.split_once(':'));

@@ -60,8 +60,7 @@ impl SnapshotCheck {
 }
 
 fn request_count(connection: &mut Connection) {
-    connection.command(2, "INFO");
-    connection.word(&[b"persistence"]);
+    connection.ask(&[b"INFO", b"persistence"]);
 }
 
 fn read_count(connection: &mut Connection) -> Answer<Count> {

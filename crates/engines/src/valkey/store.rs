@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::changes::{self, Changes};
-use super::managed::DATA;
-use super::names::Names;
+use super::changes::{self, Changes, Names};
 use super::operations::{Pending, Reads, Single};
 use super::resp::Answer;
 use super::scan::Keys;
@@ -12,7 +10,7 @@ use super::session::{Session, failed};
 use super::snapshot_check::SnapshotCheck;
 use crate::kv::{KvStore, Overlay, Pairs, Table, TableDef, Work};
 use crate::server::Server;
-use crate::{OpenOptions, Result, Scope};
+use crate::{Result, Scope};
 
 /// Most rows of a bulk load's transaction, and their bytes.
 const ROWS: usize = 10_000;
@@ -35,35 +33,31 @@ pub(super) struct ValkeyStore {
 }
 
 impl ValkeyStore {
-    pub fn new(session: Session, server: Option<Server>, options: &OpenOptions) -> Self {
-        let data = server.as_ref().map(|_| options.dir.join("server").join(DATA));
-        let (is_shared, tables) = (!options.is_alone(), Vec::new());
-        let (changes, keys, found) = Default::default();
+    /// Creates the store on a private server with the folder of its files, which ends with it, or
+    /// on another one.
+    pub fn new(session: Session, server: Option<(Server, PathBuf)>, is_shared: bool) -> Self {
+        let (server, data) = server.unzip();
+        let (tables, changes, keys, found) = Default::default();
         Self { session, server, is_shared, data, tables, changes, keys, found }
     }
 
     /// Returns the number of a table with this name, and assigns one if it has none.
     fn number(&mut self, name: &str) -> Answer<String> {
-        let (prefix, connection) = (&self.session.prefix, &mut self.session.connection);
-        let tables: [&[u8]; 2] = [prefix.as_bytes(), b"tables"];
+        let tables = format!("{}tables", self.session.prefix);
+        let (tables, name) = (tables.as_bytes(), name.as_bytes());
+        let connection = &mut self.session.connection;
         loop {
-            connection.command(3, "HGET");
-            connection.word(&tables);
-            connection.word(&[name.as_bytes()]);
-            connection.command(2, "HLEN");
-            connection.word(&tables);
+            connection.ask(&[b"HGET", tables, name]);
+            connection.ask(&[b"HLEN", tables]);
             connection.send()?;
             let known = connection.bulk()?;
             let known = known.map(|number| String::from_utf8_lossy(number).into_owned());
-            let count = connection.integer()?;
+            let next = connection.integer()? + 1;
             if let Some(known) = known {
                 return Ok(known);
             }
             // Another client can assign one first.
-            connection.command(4, "HSETNX");
-            connection.word(&tables);
-            connection.word(&[name.as_bytes()]);
-            connection.number(usize::try_from(count).unwrap_or_default() + 1);
+            connection.ask(&[b"HSETNX", tables, name, next.to_string().as_bytes()]);
             connection.send()?;
             connection.integer()?;
         }
@@ -80,10 +74,7 @@ impl ValkeyStore {
     /// Removes some rows of a table. Returns whether there were any.
     fn remove(&mut self, Table(table): Table) -> Answer<bool> {
         let (connection, names) = (&mut self.session.connection, &self.tables[table]);
-        connection.command(4, "ZRANGE");
-        connection.word(&[&names.keys]);
-        connection.word(&[b"0"]);
-        connection.number(REMOVED - 1);
+        connection.ask(&[b"ZRANGE", &names.keys, b"0", (REMOVED - 1).to_string().as_bytes()]);
         connection.send()?;
         self.changes.clear();
         let found = connection.list()?;

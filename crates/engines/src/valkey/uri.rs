@@ -48,10 +48,8 @@ impl Uri {
         };
         let rest = url.strip_prefix("valkey://").or_else(|| url.strip_prefix("redis://"));
         let rest = rest.ok_or("it does not begin with valkey:// or redis://")?;
-        let (user, rest) = match rest.rsplit_once('@') {
-            Some((user, rest)) => (Some(user), rest),
-            None => (None, rest),
-        };
+        let parts = rest.rsplit_once('@');
+        let (user, rest) = parts.map_or((None, rest), |(user, rest)| (Some(user), rest));
         let (host, database) = rest.split_once('/').unwrap_or((rest, ""));
         let database = if database.is_empty() { Ok(0) } else { database.parse() };
         let database = database.map_err(|_| "the path after its host is not a database number")?;

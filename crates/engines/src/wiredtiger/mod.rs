@@ -7,7 +7,7 @@ use embermark_contract::ReadBack;
 use embermark_model::Durability;
 use embermark_model::explained::{CostAnomaly, Explained};
 
-use crate::{Candidate, Embedded, Setting, SettingValues, Settings, TierSetting, TierTable};
+use crate::{Candidate, Embedded, Info, Setting, SettingValues, Settings, TierSetting, TierTable};
 use library::LIBRARY;
 
 mod library;
@@ -159,9 +159,7 @@ const CANDIDATES: &[Candidate] = &[
 ];
 
 pub(crate) static ENGINE: Embedded<Parts> = Embedded {
-    id: ID,
-    name: "WiredTiger",
-    licence: "GPL-2.0 or GPL-3.0",
+    info: Info::key_value(ID, "WiredTiger", "GPL-2.0 or GPL-3.0"),
     tiers: TIERS,
     availability: || LIBRARY.availability(|library| library.version.clone()),
     library: Some(library::VARIABLE),

@@ -50,10 +50,7 @@ pub(super) fn open(options: &OpenOptions, set: &Parts) -> Result<Opened> {
     options.not_configured(ours).chain(own).for_each(|(name, value)| {
         config.extend([",", name, "=", value]);
     });
-    let leaf = match options.setting(LEAF_PAGE) {
-        None => leaf_page(options.memory),
-        Some(_) => options.number(ID, LEAF_PAGE)?.unwrap_or_default(),
-    };
+    let leaf = options.number(ID, LEAF_PAGE)?.unwrap_or_else(|| leaf_page(options.memory));
     let connection = Connection::open(&options.dir, &config, leaf, options.durability)?;
     let trees = Trees::new(&connection, options.durability != Durability::None, &options.dir)?;
     let created = settings::created_with(&options.dir)?;
@@ -176,7 +173,7 @@ impl KvStore for Trees {
         cursors.truncate(&session, from, to).map_err(Refusal::into_error)
     }
 
-    fn deletes_range(&self) -> &'static str {
+    fn deletes_range(&self, _: Table) -> &'static str {
         "truncate of a range of keys"
     }
 

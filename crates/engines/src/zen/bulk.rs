@@ -36,17 +36,10 @@ impl Batch {
             };
         }
         let (api, _) = file.parts();
+        let (allocate, free) = (api.BulkCreatePayloadAllocate, api.BulkCreatePayloadFree);
         let payload = match &self.payload {
             Some(payload) => payload,
-            None => {
-                let made = Owned::new(
-                    api,
-                    api.BulkCreatePayloadAllocate,
-                    api.BulkCreatePayloadFree,
-                    DOING,
-                )?;
-                self.payload.insert(made)
-            }
+            None => self.payload.insert(Owned::new(api, allocate, free, DOING)?),
         };
         let length = int(record.len());
         // SAFETY: the handle is open; the record lives through the call.

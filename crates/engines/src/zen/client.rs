@@ -1,7 +1,7 @@
 //! A client of the engine: its session, its transaction, its version and its errors.
 
 use std::cell::Cell;
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicU16, Ordering};
 
@@ -9,7 +9,7 @@ use super::NAME;
 use super::ffi::{
     Allocate, Api, Free, Handle, LOCK_NONE, Set, Status, TRANSACTION_EXCLUSIVE, status,
 };
-use crate::{EngineError, Result};
+use crate::{EngineError, Result, owned};
 
 /// The two letters by which the engine knows us, `EM`.
 const SERVICE_AGENT: c_int = 0x454d;
@@ -50,8 +50,7 @@ pub(super) const fn int(length: usize) -> c_int {
 /// An object of the library that is needed to do something; freed when dropped.
 pub(super) struct Owned {
     api: &'static Api,
-    raw: Handle,
-    free: Free,
+    object: owned::Owned<c_void, Status>,
     doing: &'static str,
 }
 
@@ -66,13 +65,16 @@ impl Owned {
         let mut raw = ptr::null_mut();
         // SAFETY: the function stores a handle at the given address.
         check(api, unsafe { allocate(&mut raw) }, doing)?;
-        Ok(Self { api, raw, free, doing })
+        // SAFETY: made by the function's counterpart. It is only memory of the library, so nothing
+        // can be done about an error when it is freed.
+        let object = unsafe { owned::Owned::new(raw, free) };
+        Ok(Self { api, object, doing })
     }
 
     /// Sets a property by the function for it.
     pub(super) fn set(&self, set: Set, to: c_int) -> Result<()> {
         // SAFETY: the handle is open.
-        check(self.api, unsafe { set(self.raw, to) }, self.doing)
+        check(self.api, unsafe { set(self.raw(), to) }, self.doing)
     }
 
     /// Returns a number by the function for it, which returns -1 in case of an error.
@@ -93,22 +95,14 @@ impl Owned {
         last_status: unsafe extern "C" fn(Handle) -> Status,
     ) -> Result<u64> {
         // SAFETY: the handle is open.
-        let failed = |_| error(self.api, unsafe { last_status(self.raw) }, self.doing);
-        get(self.raw).try_into().map_err(failed)
+        let failed = |_| error(self.api, unsafe { last_status(self.raw()) }, self.doing);
+        get(self.raw()).try_into().map_err(failed)
     }
 
     /// Returns the handle, valid as long as this object lives.
     #[inline]
     pub(super) fn raw(&self) -> Handle {
-        self.raw
-    }
-}
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        // SAFETY: made by the function's counterpart and freed once. It is only memory of the
-        // library, so nothing can be done about an error.
-        let _ = unsafe { (self.free)(self.raw) };
+        self.object.raw
     }
 }
 
@@ -116,8 +110,8 @@ impl Drop for Owned {
 pub(super) struct Versions {
     /// The version of the library.
     pub client: String,
-    /// The version of the engine on this machine. `None` if this machine has no engine.
-    pub engine: Option<String>,
+    /// The version of the engine on this machine, or of the library if this machine has no engine.
+    pub engine: String,
 }
 
 /// A session with the engine. Its files are closed before it is.
@@ -157,11 +151,10 @@ impl Client {
         let words = |version: u64, revision: u64| format!("{version}.{revision:02}");
         let local = number(api.VersionGetLocalVersionNumber)?;
         let engine = words(local, number(api.VersionGetLocalRevisionNumber)?);
-        let client = words(
-            number(api.VersionGetClientVersionNumber)?,
-            number(api.VersionGetClientRevisionNumber)?,
-        );
-        Ok(Versions { client, engine: (local > 0).then_some(engine) })
+        let revision = api.VersionGetClientRevisionNumber;
+        let client = words(number(api.VersionGetClientVersionNumber)?, number(revision)?);
+        let engine = if local > 0 { engine } else { client.clone() };
+        Ok(Versions { client, engine })
     }
 
     /// Begins an exclusive transaction, because no other client uses the files.
@@ -186,11 +179,8 @@ impl Client {
 
     pub(super) fn abort(&self) -> Result<()> {
         // SAFETY: the session is open.
-        check(
-            self.api,
-            unsafe { (self.api.ClientTransactionAbort)(self.raw()) },
-            "abort a transaction",
-        )
+        let code = unsafe { (self.api.ClientTransactionAbort)(self.raw()) };
+        check(self.api, code, "abort a transaction")
     }
 
     /// Ends the session; the engine releases everything that belongs to it.

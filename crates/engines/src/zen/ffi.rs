@@ -4,8 +4,9 @@
 //! removed is reported when the library is loaded, but one whose arguments changed could not be.
 
 use std::ffi::{c_char, c_int, c_void};
+use std::path::PathBuf;
 
-use crate::library::functions;
+use crate::library::{Loaded, Search, functions};
 
 /// A `btrieve_client_t`, `btrieve_file_t` and so on: a pointer to an object of the library.
 pub(super) type Handle = *mut c_void;
@@ -76,6 +77,27 @@ pub(super) enum Comparison {
     LessThan = 3,
     GreaterThanOrEqual = 5,
     LessThanOrEqual = 6,
+}
+
+/// The folders in which Zen, and PSQL before it, are installed.
+const FOLDERS: [&str; 2] = ["/usr/local/actianzen/lib64", "/usr/local/psql/lib64"];
+
+/// The environment variable that names the folder of the library.
+pub(super) const VARIABLE: &str = "ZEN_LIB_DIR";
+
+pub(super) static LIBRARY: Loaded<Api> = Loaded::new(
+    super::NAME,
+    "install Actian Zen 15 or newer (its client and engine), then set ZEN_LIB_DIR to the folder \
+     that holds libbtrieveC.so",
+    load,
+);
+
+fn load() -> Result<(Api, PathBuf), String> {
+    let folders = FOLDERS.map(PathBuf::from);
+    let search = Search { variable: VARIABLE, file: "libbtrieveC.so", folders: &folders };
+    let (library, path) = search.open()?;
+    // SAFETY: by its name the library is Zen's, and it is never unloaded.
+    Ok((unsafe { Api::load(library) }?, path))
 }
 
 functions! {

@@ -4,13 +4,14 @@ use std::ffi::{CStr, c_int};
 use std::ptr;
 use std::rc::Rc;
 
+use super::NAME;
 use super::client::{Client, Owned, check, error, int, text};
 use super::ffi::{
     Api, CREATE_OVERWRITE, Comparison, DATA_TYPE_CHAR, DUPLICATES_LINKED, Handle,
     LOCATION_NO_PREFERENCE, LOCK_NONE, OpenMode, VARIABLE_LENGTH, status,
 };
-use crate::Result;
 use crate::kv::Direction;
+use crate::{EngineError, Result};
 
 /// The index over the keys, `BTRIEVE_INDEX_1`.
 pub(super) const PRIMARY: c_int = 0;
@@ -28,9 +29,15 @@ impl Field {
     }
 }
 
-/// Makes an empty file, which replaces one of the same name. Its records have any length from
-/// `fixed` bytes on; `key` is unique.
-pub(super) fn create(client: &Client, path: &CStr, fixed: usize, key: Field) -> Result<()> {
+/// Makes an empty file, which replaces one of the same name, and opens it. Its records have any
+/// length from `fixed` bytes on; `key` is unique.
+pub(super) fn create(
+    client: &Rc<Client>,
+    path: &CStr,
+    fixed: usize,
+    key: Field,
+    mode: OpenMode,
+) -> Result<File> {
     const DOING: &str = "describe a file";
     let api = client.api;
     let file = Owned::new(api, api.FileAttributesAllocate, api.FileAttributesFree, DOING)?;
@@ -48,7 +55,11 @@ pub(super) fn create(client: &Client, path: &CStr, fixed: usize, key: Field) -> 
             LOCATION_NO_PREFERENCE,
         )
     };
-    check(api, code, &format!("create {} (as the user the engine runs as)", path.to_string_lossy()))
+    let doing = format!("create {} (as the user the engine runs as)", path.to_string_lossy());
+    check(api, code, &doing)?;
+    File::open(client, path, mode)?.ok_or_else(|| {
+        EngineError::failed(NAME, "open a file that it has just created", "it does not exist")
+    })
 }
 
 /// Removes a file that no client has open.
@@ -147,13 +158,11 @@ impl File {
         let loggable = facts.number(api.FileInformationGetLoggable, last_status)? > 0;
         let records = facts.number(api.FileInformationGetRecordCount, last_status)?;
         // SAFETY: the handle is open; there is a text for any number.
-        let (page_size, file_version) = unsafe {
-            (
-                text((api.PageSizeToString)((api.FileInformationGetPageSize)(raw))),
-                text((api.FileVersionToString)((api.FileInformationGetFileVersion)(raw))),
-            )
-        };
-        Ok(Facts { loggable, page_size, file_version, records })
+        let size = unsafe { (api.PageSizeToString)((api.FileInformationGetPageSize)(raw)) };
+        // SAFETY: as above.
+        let version =
+            unsafe { (api.FileVersionToString)((api.FileInformationGetFileVersion)(raw)) };
+        Ok(Facts { loggable, page_size: text(size), file_version: text(version), records })
     }
 
     /// Creates a record; returns false if its key exists already.
@@ -193,20 +202,13 @@ impl File {
         key: &[u8],
         into: &mut [u8],
     ) -> Result<Option<usize>> {
+        let (relation, retrieve) = (comparison as c_int, self.api.FileRecordRetrieve);
+        let (at, length) = (key.as_ptr().cast(), int(key.len()));
+        let (record, size) = (into.as_mut_ptr().cast(), int(into.len()));
         // SAFETY: open; key and buffer live through the call, which writes no more than the given
         // size.
-        let read = unsafe {
-            (self.api.FileRecordRetrieve)(
-                self.raw,
-                comparison as c_int,
-                index,
-                key.as_ptr().cast(),
-                int(key.len()),
-                into.as_mut_ptr().cast(),
-                int(into.len()),
-                LOCK_NONE,
-            )
-        };
+        let read =
+            unsafe { retrieve(self.raw, relation, index, at, length, record, size, LOCK_NONE) };
         self.read(read, "retrieve a record")
     }
 
@@ -270,11 +272,8 @@ impl File {
             return Ok(());
         }
         // SAFETY: open until here, in an open session, and forgotten whatever this returns.
-        check(
-            self.api,
-            unsafe { (self.api.ClientFileClose)(self.client.raw(), raw) },
-            "close a file",
-        )
+        let code = unsafe { (self.api.ClientFileClose)(self.client.raw(), raw) };
+        check(self.api, code, "close a file")
     }
 }
 

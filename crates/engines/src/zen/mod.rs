@@ -18,27 +18,21 @@
 //! If one of the first two were wrong, that would show as an error or a wrong answer, not as a
 //! speed.
 
-mod bound;
 mod bulk;
 mod client;
 mod ffi;
 mod file;
-mod library;
 mod scan;
 mod scope;
-mod settings;
 mod store;
 mod table;
 mod tier;
 
 use embermark_model::Durability;
 
-use crate::{
-    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Origin, Result,
-    Tier,
-};
+use crate::{Availability, Engine, EngineError, Info, OpenOptions, Opened, Origin, Result, Tier};
 use client::Client;
-use library::LIBRARY;
+use ffi::{LIBRARY, VARIABLE};
 use tier::{TIERS, refusal};
 
 const NAME: &str = "zen";
@@ -47,13 +41,7 @@ pub(crate) struct Zen;
 
 impl Engine for Zen {
     fn info(&self) -> Info {
-        Info {
-            id: NAME,
-            name: "Actian Zen",
-            kind: Kind::Embedded,
-            family: DataModel::KeyValue,
-            licence: "proprietary",
-        }
+        Info::key_value(NAME, "Actian Zen", "proprietary")
     }
 
     fn forbids_publishing(&self) -> bool {
@@ -63,9 +51,7 @@ impl Engine for Zen {
     fn availability(&self) -> Availability {
         let Ok(api) = LIBRARY.get() else { return LIBRARY.availability(|_| String::new()) };
         match Client::new(api).and_then(|client| client.versions()) {
-            Ok(versions) => {
-                Availability::Ready { version: versions.engine.unwrap_or(versions.client) }
-            }
+            Ok(versions) => Availability::Ready { version: versions.engine },
             Err(error) => Availability::Missing {
                 why: format!("its library is installed, but its engine does not answer: {error}"),
                 remedy: "start Zen's engine".to_owned(),
@@ -78,14 +64,11 @@ impl Engine for Zen {
     }
 
     fn origin(&self) -> Option<Origin> {
-        LIBRARY.origin(library::VARIABLE)
+        LIBRARY.origin(VARIABLE)
     }
 
     fn tier(&self, durability: Durability) -> Tier {
-        match refusal(durability) {
-            None => TIERS.tier(durability),
-            Some(why) => Tier::Unsupported { why },
-        }
+        refusal(durability).map_or_else(|| TIERS.tier(durability), |why| Tier::Unsupported { why })
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {

@@ -3,10 +3,10 @@
 use std::ffi::c_int;
 use std::ops::ControlFlow;
 
+use super::NAME;
 use super::client::{Owned, check, error, int};
 use super::ffi::{Comparison, LOCK_NONE, status};
 use super::file::File;
-use super::{NAME, bound};
 use crate::kv::{Direction, Range};
 use crate::{EngineError, Result};
 
@@ -19,27 +19,19 @@ const SINGLE: u32 = 8;
 /// cannot be read back. The longest record always has to fit, so anything smaller fits as well.
 const BATCH: (usize, usize) = (4 << 10, 48 << 10);
 
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Start<'a> {
-    /// At the end of the index.
-    Edge,
-    /// At the first record in that relation to a key.
-    At(Comparison, &'a [u8]),
-}
+/// Where a walk begins: at the first record in that relation to a key, or at the end of the index.
+pub(super) type Start<'a> = Option<(Comparison, &'a [u8])>;
 
-impl<'a> Start<'a> {
-    /// Returns where the walk over a range of keys begins. `key` is as long as every key, and is
-    /// used to make the bound of the range as long.
-    pub(super) fn new(range: Range<'_>, key: &'a mut [u8]) -> Self {
-        let limit = match range.direction {
-            Direction::Forward => range.from,
-            Direction::Backward => range.to,
-        };
-        let Some(limit) = limit else { return Self::Edge };
-        let comparison = bound::comparison(limit, range.direction, key.len());
-        bound::fit_length(limit, key);
-        Self::At(comparison, key)
-    }
+/// Returns where the walk over a range of keys begins. `key` is as long as every key, and is used
+/// to make the bound of the range as long.
+pub(super) fn start<'a>(range: Range<'_>, key: &'a mut [u8]) -> Start<'a> {
+    let limit = match range.direction {
+        Direction::Forward => range.from,
+        Direction::Backward => range.to,
+    }?;
+    let comparison = comparison(limit, range.direction, key.len());
+    fit_length(limit, key);
+    Some((comparison, key))
 }
 
 /// A walk over an index in one direction.
@@ -62,10 +54,8 @@ impl Walk<'_> {
         see: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<()> {
         let mut read = match start {
-            Start::Edge => self.file.edge(self.direction, self.index, self.record)?,
-            Start::At(comparison, key) => {
-                self.file.retrieve(comparison, self.index, key, self.record)?
-            }
+            None => self.file.edge(self.direction, self.index, self.record)?,
+            Some((relation, key)) => self.file.retrieve(relation, self.index, key, self.record)?,
         };
         let mut single = 0;
         while let Some(length) = read {
@@ -87,12 +77,8 @@ impl Walk<'_> {
     fn bulk(&mut self, length: usize, see: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {
         const DOING: &str = "retrieve records in bulk";
         let (api, file) = self.file.parts();
-        let wanted = Owned::new(
-            api,
-            api.BulkRetrieveAttributesAllocate,
-            api.BulkRetrieveAttributesFree,
-            DOING,
-        )?;
+        let (allocate, free) = (api.BulkRetrieveAttributesAllocate, api.BulkRetrieveAttributesFree);
+        let wanted = Owned::new(api, allocate, free, DOING)?;
         // SAFETY: the handle is open.
         let code = unsafe { (api.BulkRetrieveAttributesAddField)(wanted.raw(), 0, int(length)) };
         check(api, code, DOING)?;
@@ -142,6 +128,67 @@ impl Walk<'_> {
                 return Ok(());
             }
             bytes = BATCH.1.min(bytes * 4);
+        }
+    }
+}
+
+/// Returns the relation that the first key within the range has to the [fitted](fit_length) bound:
+/// from the bound on for a forward walk, below the bound for a backward one.
+fn comparison(bound: &[u8], direction: Direction, length: usize) -> Comparison {
+    // A longer bound, once cut off, is the key just below it.
+    match (direction, bound.len() > length) {
+        (Direction::Forward, false) => Comparison::GreaterThanOrEqual,
+        (Direction::Forward, true) => Comparison::GreaterThan,
+        (Direction::Backward, false) => Comparison::LessThan,
+        (Direction::Backward, true) => Comparison::LessThanOrEqual,
+    }
+}
+
+/// Makes a bound as long as `key`: cuts off a longer one, and pads a shorter one with zeros, which
+/// gives the lowest key that begins with it. The engine only compares keys of the same length.
+fn fit_length(bound: &[u8], key: &mut [u8]) {
+    let shared = bound.len().min(key.len());
+    let (head, tail) = key.split_at_mut(shared);
+    head.copy_from_slice(&bound[..shared]);
+    tail.fill(0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fitted_bound_lets_in_the_same_keys_as_the_bound_itself() {
+        let values = [0, 1, 0x7f, 0x80, 0xff];
+        let keys: Vec<[u8; 2]> =
+            values.iter().flat_map(|&a| values.iter().map(move |&b| [a, b])).collect();
+        let mut bounds: Vec<Vec<u8>> = keys.iter().map(|key| key.to_vec()).collect();
+        bounds.extend(values.iter().map(|&a| vec![a]));
+        bounds.extend(
+            keys.iter()
+                .flat_map(|key| [[key[0], key[1], 0], [key[0], key[1], 0xff]])
+                .map(Vec::from),
+        );
+        bounds.push(Vec::new());
+        for bound in &bounds {
+            let mut fitted = [0xaa; 2];
+            fit_length(bound, &mut fitted);
+            for key in &keys {
+                for direction in [Direction::Forward, Direction::Backward] {
+                    let within = match comparison(bound, direction, 2) {
+                        Comparison::GreaterThanOrEqual => *key >= fitted,
+                        Comparison::GreaterThan => *key > fitted,
+                        Comparison::LessThan => *key < fitted,
+                        Comparison::LessThanOrEqual => *key <= fitted,
+                        Comparison::Equal => panic!("no range"),
+                    };
+                    let expected = match direction {
+                        Direction::Forward => key[..] >= bound[..],
+                        Direction::Backward => key[..] < bound[..],
+                    };
+                    assert_eq!(within, expected, "{key:?} and {bound:?} {direction:?}");
+                }
+            }
         }
     }
 }

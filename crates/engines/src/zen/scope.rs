@@ -6,7 +6,7 @@ use super::NAME;
 use super::client::int;
 use super::ffi::Comparison;
 use super::file::PRIMARY;
-use super::scan::{Start, Walk};
+use super::scan::start;
 use super::store::Isam;
 use super::table::IsamTable;
 use crate::kv::{
@@ -42,14 +42,8 @@ impl Operations for Scoped<'_> {
         let table = &self.0.tables[table.0];
         let (key_length, direction) = (table.key_length, range.direction);
         self.0.key.resize(key_length, 0);
-        let start = Start::new(range, &mut self.0.key);
-        let mut walk = Walk {
-            file: table.file()?,
-            index: PRIMARY,
-            direction,
-            record: &mut self.0.record[..table.room()],
-            uniform: table.uniform(),
-        };
+        let start = start(range, &mut self.0.key);
+        let mut walk = table.walk(PRIMARY, direction, &mut self.0.record)?;
         walk.go(start, &mut |record| {
             let (key, value) = record.split_at(key_length);
             let beyond = match direction {
@@ -70,19 +64,17 @@ impl Operations for Scoped<'_> {
         let table = &self.0.tables[table.0];
         let from = range.from.unwrap_or_default();
         let field = table.indexes.get(index).copied().filter(|f| f.length >= from.len());
-        let Some(field) = field else { return Err(no_index(table, index, from.len())) };
+        let field = field.ok_or_else(|| {
+            let (length, name) = (from.len(), &table.name);
+            let what = format!("index {index} over {length} bytes, which table {name} has not");
+            EngineError::unsupported(NAME, what)
+        })?;
         // The lowest bytes that have this beginning.
         let mut lowest = from.to_vec();
         lowest.resize(field.length, 0);
         let key_length = table.key_length;
-        let mut walk = Walk {
-            file: table.file()?,
-            index: int(index + 1),
-            direction: Direction::Forward,
-            record: &mut self.0.record[..table.room()],
-            uniform: table.uniform(),
-        };
-        walk.go(Start::At(Comparison::GreaterThanOrEqual, &lowest), &mut |record| {
+        let mut walk = table.walk(int(index + 1), Direction::Forward, &mut self.0.record)?;
+        walk.go(Some((Comparison::GreaterThanOrEqual, &lowest[..])), &mut |record| {
             if range.to.is_some_and(|to| record[field.at..field.end()] >= *to) {
                 return ControlFlow::Break(());
             }
@@ -115,18 +107,12 @@ impl Operations for Scoped<'_> {
     }
 }
 
-#[cold]
-fn no_index(table: &IsamTable, index: usize, length: usize) -> EngineError {
-    let what = format!("index {index} over {length} bytes, which table {} has not", table.name);
-    EngineError::unsupported(NAME, what)
-}
-
 impl KvStore for Isam {
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
         if let Some(known) = self.tables.iter().position(|table| table.name == def.name) {
             return Ok(Table(known));
         }
-        let table = IsamTable::open(&self.client, &self.dir, self.mode.open_mode(), def)?;
+        let table = IsamTable::open(&self.client, &self.dir, self.mode, def)?;
         self.tables.push(table);
         Ok(Table(self.tables.len() - 1))
     }
@@ -136,7 +122,7 @@ impl KvStore for Isam {
     }
 
     fn clear(&mut self, table: Table) -> Result<()> {
-        self.tables[table.0].clear(&self.client, self.mode.open_mode())
+        self.tables[table.0].clear(&self.client, self.mode)
     }
 
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {

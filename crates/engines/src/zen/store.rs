@@ -6,20 +6,21 @@ use std::rc::Rc;
 use super::NAME;
 use super::bulk::Batch;
 use super::client::Client;
-use super::ffi::{Api, Comparison, MAXIMUM_RECORD_LENGTH};
-use super::file::PRIMARY;
-use super::settings;
-use super::table::IsamTable;
-use super::tier::{Mode, TIERS};
+use super::ffi::{Api, Comparison, MAXIMUM_RECORD_LENGTH, OpenMode};
+use super::file::{self, Field, PRIMARY};
+use super::table::{self, IsamTable};
+use super::tier::TIERS;
 use crate::kv::{Pairs, Table};
-use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result};
+use crate::{
+    Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, as_set,
+};
 
 /// A session, and the files it has open.
 pub(super) struct Isam {
     pub tables: Vec<IsamTable>,
     pub client: Rc<Client>,
     pub dir: PathBuf,
-    pub mode: Mode,
+    pub mode: OpenMode,
     /// Whether the engine has a transaction open.
     under_way: bool,
     /// The record that is being written or read.
@@ -34,8 +35,7 @@ pub(super) fn open(api: &'static Api, options: &OpenOptions) -> Result<Opened> {
     let row = TIERS.for_tier(options.durability);
     let client = Rc::new(Client::new(api)?);
     let versions = client.versions()?;
-    let settings = settings::read(&client, row.set, options, &versions.client)?;
-    let version = versions.engine.unwrap_or(versions.client);
+    let settings = read_settings(&client, row.set, options, &versions.client)?;
     let store = Isam {
         tables: Vec::new(),
         client,
@@ -46,8 +46,37 @@ pub(super) fn open(api: &'static Api, options: &OpenOptions) -> Result<Opened> {
         old: vec![0; MAXIMUM_RECORD_LENGTH].into(),
         key: Vec::new(),
     };
-    let mut opened = Opened::embedded(store, version, settings);
+    let mut opened = Opened::embedded(store, versions.engine, settings);
     row.check_settings(NAME, options, &mut opened.settings).map(|()| opened)
+}
+
+/// Reads what decides speed and durability, as reported by a file that is made and removed for this
+/// purpose.
+fn read_settings(
+    client: &Rc<Client>,
+    mode: OpenMode,
+    options: &OpenOptions,
+    library: &str,
+) -> Result<[(&'static str, String); 7]> {
+    let path = table::path(&options.dir, "embermark")?;
+    let probe = file::create(client, &path, 8, Field { at: 0, length: 8 }, mode)?;
+    let facts = probe.facts()?;
+    probe.close()?;
+    file::delete(client, &path)?;
+    let (open_mode, durability) = match mode {
+        OpenMode::Accelerated => ("accelerated", "does not apply to accelerated mode"),
+        OpenMode::Normal => ("normal", "on, as ZEN_TRANSACTION_DURABILITY says (not read back)"),
+    };
+    let loggable = if facts.loggable { "yes" } else { "no" };
+    Ok([
+        ("library", library.to_owned()),
+        ("open mode", as_set(open_mode)),
+        ("file version", facts.file_version),
+        ("page size", facts.page_size),
+        ("loggable", loggable.to_owned()),
+        ("Transaction Durability", durability.to_owned()),
+        ("cache", "as the engine is configured: its API does not set it".to_owned()),
+    ])
 }
 
 impl Isam {
@@ -55,7 +84,7 @@ impl Isam {
     /// error.
     #[inline]
     pub(super) fn within<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        if self.mode == Mode::Accelerated {
+        if self.mode == OpenMode::Accelerated {
             return work(self);
         }
         self.client.begin()?;

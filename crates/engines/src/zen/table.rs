@@ -1,7 +1,6 @@
 //! A table: a file, and what is known about its records.
 
-use std::ffi::CString;
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{CString, c_int};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -9,7 +8,9 @@ use super::NAME;
 use super::client::Client;
 use super::ffi::{LAST_INDEX, MAXIMUM_KEY_LENGTH, MAXIMUM_RECORD_LENGTH, OpenMode};
 use super::file::{self, Field, File};
-use crate::kv::TableDef;
+use super::scan::Walk;
+use crate::kv::{Direction, TableDef};
+use crate::owned::c_string;
 use crate::{EngineError, Result};
 
 /// A table. A record is a key followed by its value.
@@ -48,41 +49,23 @@ impl IsamTable {
         let (key_length, indexes) = layout(def)?;
         let path = path(dir, def.name)?;
         let fixed = indexes.iter().fold(key_length, |fixed, field| fixed.max(field.end()));
-        let mut table = Self {
-            name: def.name.to_owned(),
-            path,
-            file: None,
-            key_length,
-            indexes,
-            fixed,
-            lengths: Lengths::OF_NONE,
+        let (name, lengths) = (def.name.to_owned(), Lengths::OF_NONE);
+        let mut table = Self { name, path, file: None, key_length, indexes, fixed, lengths };
+        let Some(file) = File::open(client, &table.path, mode)? else {
+            return table.make(client, mode).map(|()| table);
         };
-        if !table.attach(client, mode)? {
-            table.make(client, mode)?;
+        if file.facts()?.records > 0 {
+            // Nothing is known about them.
+            table.lengths = Lengths { shortest: fixed, longest: MAXIMUM_RECORD_LENGTH };
         }
+        table.file = Some(file);
         Ok(table)
-    }
-
-    /// Opens the file if it exists; nothing is known about the records in it.
-    fn attach(&mut self, client: &Rc<Client>, mode: OpenMode) -> Result<bool> {
-        let Some(file) = File::open(client, &self.path, mode)? else {
-            return Ok(false);
-        };
-        self.lengths = match file.facts()?.records {
-            0 => Lengths::OF_NONE,
-            _ => Lengths { shortest: self.fixed, longest: MAXIMUM_RECORD_LENGTH },
-        };
-        self.file = Some(file);
-        Ok(true)
     }
 
     /// Makes the file, which replaces the one before, and opens it.
     fn make(&mut self, client: &Rc<Client>, mode: OpenMode) -> Result<()> {
         let key = Field { at: 0, length: self.key_length };
-        file::create(client, &self.path, self.fixed, key)?;
-        let file = File::open(client, &self.path, mode)?.ok_or_else(|| {
-            EngineError::failed(NAME, "open a file that it has just created", "it does not exist")
-        })?;
+        let file = file::create(client, &self.path, self.fixed, key, mode)?;
         for (number, &field) in self.indexes.iter().enumerate() {
             file.add_index(number + 1, field)?;
         }
@@ -114,9 +97,17 @@ impl IsamTable {
         self.lengths.longest.max(self.fixed)
     }
 
-    /// Returns the length of every record, if they all have the same as far as is known.
-    pub(super) fn uniform(&self) -> Option<usize> {
-        (self.lengths.shortest == self.lengths.longest).then_some(self.lengths.longest)
+    /// Returns a walk over an index that reads records into `record`.
+    pub(super) fn walk<'a>(
+        &'a self,
+        index: c_int,
+        direction: Direction,
+        record: &'a mut [u8],
+    ) -> Result<Walk<'a>> {
+        let Lengths { shortest, longest } = self.lengths;
+        let uniform = (shortest == longest).then_some(longest);
+        let record = &mut record[..self.room()];
+        Ok(Walk { file: self.file()?, index, direction, record, uniform })
     }
 
     /// Writes a key and a value as a record to the beginning of `record` and returns its length.
@@ -154,44 +145,37 @@ impl IsamTable {
 /// Returns where keys and indexes lie in a record.
 fn layout(def: &TableDef<'_>) -> Result<(usize, Vec<Field>)> {
     let name = def.name;
+    let unsupported = |what: String| Err(EngineError::unsupported(NAME, what));
     let Some(key_length) = def.key_length else {
-        let what = format!(
+        return unsupported(format!(
             "table {name}, whose keys have no fixed length: a key of Btrieve has a fixed place in \
              its record"
-        );
-        return Err(EngineError::unsupported(NAME, what));
+        ));
     };
-    let indexes: Vec<Field> = def
-        .indexes
-        .iter()
-        .map(|index| Field { at: key_length.saturating_add(index.at), length: index.length })
-        .collect();
-    let key = Field { at: 0, length: key_length };
-    for field in indexes.iter().chain([&key]) {
-        if !(1..=MAXIMUM_KEY_LENGTH).contains(&field.length) {
-            let what = format!(
-                "a key of {} bytes in table {name}: one to {MAXIMUM_KEY_LENGTH} are allowed",
-                field.length
-            );
-            return Err(EngineError::unsupported(NAME, what));
+    let at = |within: usize| key_length.saturating_add(within);
+    let fields = def.indexes.iter().map(|index| Field { at: at(index.at), length: index.length });
+    let indexes: Vec<Field> = fields.collect();
+    for &Field { at, length } in indexes.iter().chain([&Field { at: 0, length: key_length }]) {
+        if !(1..=MAXIMUM_KEY_LENGTH).contains(&length) {
+            return unsupported(format!(
+                "a key of {length} bytes in table {name}: one to {MAXIMUM_KEY_LENGTH} are allowed"
+            ));
         }
-        if field.at > MAXIMUM_RECORD_LENGTH - field.length {
-            let what = format!(
+        if at > MAXIMUM_RECORD_LENGTH - length {
+            return unsupported(format!(
                 "an index beyond byte {MAXIMUM_RECORD_LENGTH} of a record, in table {name}"
-            );
-            return Err(EngineError::unsupported(NAME, what));
+            ));
         }
     }
     if indexes.len() > LAST_INDEX {
-        let what = format!("more than {LAST_INDEX} indexes beside the key, in table {name}");
-        return Err(EngineError::unsupported(NAME, what));
+        return unsupported(format!(
+            "more than {LAST_INDEX} indexes beside the key, in table {name}"
+        ));
     }
     Ok((key_length, indexes))
 }
 
 /// Returns the path of a file in the database's folder as C takes it.
 pub(super) fn path(dir: &Path, name: &str) -> Result<CString> {
-    let path = dir.join(format!("{name}.btr"));
-    CString::new(path.as_os_str().as_bytes())
-        .map_err(|error| EngineError::failed(NAME, "name a file", error))
+    c_string(NAME, "name a file", dir.join(format!("{name}.btr")))
 }

@@ -29,29 +29,21 @@ const UNDECLARED: &str = "it rests on the engine's Transaction Durability, which
                           engine properties, Data Integrity), restart the engine, then set \
                           ZEN_TRANSACTION_DURABILITY=on";
 
-/// What a tier requires of the database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
-    /// Accelerated mode, without transactions.
-    Accelerated,
-    /// Normal mode, with every change in a transaction.
-    Durable,
-}
-
-/// The mode of each tier that is not [refused](refusal).
-pub(super) static TIERS: TierTable<Mode> = TierTable {
+/// How each tier that is not [refused](refusal) opens files: in accelerated mode, without
+/// transactions, or in normal mode, with every change in a transaction.
+pub(super) static TIERS: TierTable<OpenMode> = TierTable {
     none: TierSetting::new(
         Durability::None,
-        Mode::Accelerated,
+        OpenMode::Accelerated,
         "accelerated open mode, no transactions",
         "http://docs.actian.com/psql/PSQLv11/prog_gde/fundmnts.04.12.html",
     ),
     process: DURABLE,
     power: DURABLE,
 };
-const DURABLE: TierSetting<Mode> = TierSetting::new(
+const DURABLE: TierSetting<OpenMode> = TierSetting::new(
     Durability::Power,
-    Mode::Durable,
+    OpenMode::Normal,
     "normal open mode, every change in a transaction, and the engine's Transaction Durability on: \
      said by ZEN_TRANSACTION_DURABILITY=on, which the API cannot verify",
     "https://docs.actian.com/zen/v15/advops/backup.htm",
@@ -60,19 +52,6 @@ const DURABLE: TierSetting<Mode> = TierSetting::new(
 
 /// Returns why a tier is not available, if it is not.
 pub(super) fn refusal(durability: Durability) -> Option<&'static str> {
-    (durability != Durability::None && !declared()).then_some(UNDECLARED)
-}
-
-impl Mode {
-    /// Returns how files are opened.
-    pub(super) fn open_mode(self) -> OpenMode {
-        match self {
-            Self::Accelerated => OpenMode::Accelerated,
-            Self::Durable => OpenMode::Normal,
-        }
-    }
-}
-
-fn declared() -> bool {
-    env::var(DECLARED).is_ok_and(|value| value.eq_ignore_ascii_case("on"))
+    let is_declared = || env::var(DECLARED).is_ok_and(|value| value.eq_ignore_ascii_case("on"));
+    (durability != Durability::None && !is_declared()).then_some(UNDECLARED)
 }

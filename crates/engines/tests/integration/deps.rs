@@ -165,7 +165,7 @@ fn a_change_is_tested_with_engines_that_its_code_is_part_of() {
     for (changed, engines) in [
         ("crates/engines/src/redb.rs", Some("redb")),
         ("crates/engines/src/lsm.rs", Some("leveldb")),
-        ("crates/engines/src/server/log.rs", Some("valkey")),
+        ("crates/engines/src/server/home.rs", Some("valkey")),
         ("crates/engines/src/engine_library/scope.rs", Some("engine-library,lmdb,redb,sqlite")),
         ("crates/engines/src/registry.rs", Some("lmdb,redb,sqlite")),
         ("examples/engine-c/logmap.c", Some("engine-library,lmdb,sqlite")),

@@ -49,7 +49,7 @@ fn a_range_of_keys_goes_and_nothing_beside_it() {
         model.insert(key(1_010).to_vec(), b"again".to_vec());
         store.maintain().unwrap();
         assert_eq!(all(store.as_mut(), table), Vec::from_iter(model), "{name}");
-        assert!(!store.deletes_range().is_empty());
+        assert!(!store.deletes_range(table).is_empty());
         // Every key, after which the table can be used again.
         store.delete_range(table, &key(0), &key(u64::MAX)).unwrap();
         assert_eq!(all(store.as_mut(), table), [], "{name}");
@@ -99,7 +99,7 @@ fn a_range_goes_at_once_where_the_engine_has_an_operation_for_it() {
             store.delete_range(table, &from, &to).unwrap();
             let mut counts = counts.join().unwrap();
             counts.dedup();
-            assert_eq!(counts, [ROWS, LEFT], "{id}: {}", store.deletes_range());
+            assert_eq!(counts, [ROWS, LEFT], "{id}: {}", store.deletes_range(table));
         });
         store.close().unwrap();
     }

@@ -1,4 +1,5 @@
-//! Checks that a plan makes sense.
+//! Checks that a plan makes sense, and that no option is without an effect, which a user would take
+//! for applied.
 
 use std::path::Path;
 
@@ -9,15 +10,15 @@ use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::{Configuration, Configurations, MemoryLimit};
 use embermark_workloads::{FASTEST, Info as WorkloadInfo};
 
-use super::{distinct, is_due, sharing};
+use super::{distinct, is_due, resolve_names, sharing, variants};
 use crate::system::System;
-use crate::{Catalog, HarnessError};
+use crate::{Catalog, HarnessError, Result};
 
 /// Smallest memory limit.
 const LEAST_MEMORY: MemoryLimit = MemoryLimit(16 << 20);
 
 /// Checks that every number is useful.
-pub(super) fn numbers(plan: &Plan) -> Result<(), HarnessError> {
+pub(super) fn numbers(plan: &Plan) -> Result<()> {
     let too_fast = matches!(plan.rate, Rate::PerSecond(rate) if rate > FASTEST);
     let (runs, warmup_runs) = (plan.runs, plan.warmup_runs);
     let memory = System::here().machine(Path::new("/")).memory_bytes.unwrap_or(u64::MAX);
@@ -80,10 +81,7 @@ pub(super) fn numbers(plan: &Plan) -> Result<(), HarnessError> {
 ///
 /// # Errors
 /// If a configuration does not. The error names the first one.
-pub fn check_configurations(
-    configurations: &Configurations,
-    catalog: &Catalog,
-) -> Result<(), HarnessError> {
+pub fn check_configurations(configurations: &Configurations, catalog: &Catalog) -> Result<()> {
     for (name, configuration) in configurations {
         let refused =
             |why: String| Err(HarnessError::Plan(format!("configuration '{name}': {why}")));
@@ -124,11 +122,7 @@ pub fn check_configurations(
 }
 
 /// Checks that every variant, phase and URL belongs to something that the plan requests.
-pub(super) fn names(
-    plan: &Plan,
-    catalog: &Catalog,
-    workloads: &[WorkloadInfo],
-) -> Result<(), HarnessError> {
+pub(super) fn names(plan: &Plan, catalog: &Catalog, workloads: &[WorkloadInfo]) -> Result<()> {
     let check = |what, given: &str, valid: Vec<&'static str>| {
         let known = valid.contains(&given);
         let valid = distinct(&valid).into_iter().copied();
@@ -145,22 +139,18 @@ pub(super) fn names(
     }
     let searches = |info: &WorkloadInfo| !info.searches.is_empty() || !info.arrivals.is_empty();
     if plan.rate == Rate::Max && !workloads.iter().any(searches) {
-        let with: Vec<&str> = (catalog.workloads.iter().map(|w| w.info()))
-            .filter(searches)
-            .map(|info| info.id)
-            .collect();
+        let with = ids(catalog.workloads.iter().map(|w| w.info()).filter(searches));
         return Err(HarnessError::Plan(format!(
-            "none of the workloads has a highest rate to search for: run `embermark rate` with {}, or with a file that has a \
-             phase with `arrive`",
-            with.join(", ")
+            "none of the workloads has a highest rate to search for: run `embermark rate` with {with}, or with a file that has a \
+             phase with `arrive`"
         )));
     }
     if plan.cold && workloads.iter().all(|workload| !workload.cold) {
         let with = catalog.workloads.iter().map(|w| w.info()).filter(|info| info.cold);
         return Err(HarnessError::Plan(format!(
             "reads of {} cannot be cold: leave out --cold, or run {}",
-            workloads.iter().map(|info| info.id).collect::<Vec<_>>().join(", "),
-            with.map(|info| info.id).collect::<Vec<_>>().join(", ")
+            ids(workloads.iter().copied()),
+            ids(with)
         )));
     }
     sharing::check(plan, catalog, workloads)?;
@@ -190,14 +180,15 @@ pub(super) fn names(
     Ok(())
 }
 
+/// Returns the ids of workloads, for a message.
+pub(super) fn ids(workloads: impl Iterator<Item = WorkloadInfo>) -> String {
+    workloads.map(|info| info.id).collect::<Vec<_>>().join(", ")
+}
+
 /// Checks that a phase runs in some variant. It must search for the highest rate if that is
 /// requested, and do something else if it is not. A phase that only runs in its own variants needs
 /// one of them.
-fn check_phase_runs(
-    plan: &Plan,
-    phase: &str,
-    workloads: &[WorkloadInfo],
-) -> Result<(), HarnessError> {
+fn check_phase_runs(plan: &Plan, phase: &str, workloads: &[WorkloadInfo]) -> Result<()> {
     let has = |info: &&WorkloadInfo| info.phases.iter().any(|own| own.name == phase);
     if !workloads.iter().filter(has).any(|info| is_due(plan, info, phase)) {
         return Err(HarnessError::Plan(if plan.rate == Rate::Max {
@@ -225,4 +216,61 @@ fn check_phase_runs(
          --variant out",
         workload.id
     )))
+}
+
+/// Checks that every option of a plan has an effect on some cell.
+///
+/// # Errors
+/// If an option has no effect. The error names the first one and what would give it an effect.
+pub fn check_effects(plan: &Plan, catalog: &Catalog) -> Result<()> {
+    let (_, workloads) = resolve_names(plan, catalog)?;
+    let runs = |has: &dyn Fn(&WorkloadInfo, &str) -> bool| {
+        workloads.iter().any(|info| {
+            let mut cells = variants(plan, info).into_iter();
+            cells.any(|(_, phases)| phases.iter().any(|phase| has(info, phase)))
+        })
+    };
+    let windowed = |info: &WorkloadInfo, phase: &str| info.windowed.contains(&phase);
+    let options = [
+        (
+            plan.window_ms.is_some() && !runs(&windowed),
+            "window: no selected phase lasts for a window",
+        ),
+        (
+            plan.warm_up_ms.is_some_and(|ms| ms > 0) && !runs(&|info, _| info.lasts),
+            "warm-up: only the workload machine uses it, and it is not selected",
+        ),
+        (
+            plan.disk_bytes.is_some() && !runs(&|info, _| info.until_steady),
+            "disk-size: only workloads with a window of rows, such as retention, use it, and none is selected",
+        ),
+    ];
+    if let Some((_, why)) = options.into_iter().find(|(idle, _)| *idle) {
+        return Err(HarnessError::Plan(format!("{why}: leave it out")));
+    }
+    let runs = |engine: &str| {
+        let is = |id: &String| {
+            let found = catalog.engine_of(&plan.configurations, id);
+            found.is_ok_and(|found| found.info().id == engine)
+        };
+        plan.engines.iter().any(is)
+    };
+    let accepted = plan.accepted_licences.iter().find(|engine| !runs(engine));
+    accepted.map_or(Ok(()), |engine| Err(does_not_run("--accept-license", engine)))?;
+    check_urls(plan)
+}
+
+/// Checks that every engine with a URL runs.
+///
+/// # Errors
+/// If one does not. The error names the first one.
+pub fn check_urls(plan: &Plan) -> Result<()> {
+    let idle = plan.urls.keys().find(|engine| !plan.engines.contains(engine));
+    idle.map_or(Ok(()), |engine| Err(does_not_run("--url", engine)))
+}
+
+fn does_not_run(option: &str, engine: &str) -> HarnessError {
+    HarnessError::Plan(format!(
+        "{option} {engine}: it does not run here: name it among the engines, or leave {option} out"
+    ))
 }

@@ -5,7 +5,7 @@ use embermark_model::plan::Plan;
 use embermark_model::{CellId, MemoryLimit, Status};
 
 use super::{PlannedCell, Skip};
-use crate::{Catalog, HarnessError};
+use crate::{Catalog, Result};
 
 /// Makes the skip of something that an engine, or this machine, cannot do.
 pub(super) fn unsupported(why: impl Into<String>) -> Skip {
@@ -65,9 +65,9 @@ pub(crate) fn skip_storages(
 }
 
 /// Describes the workloads of a plan that are left out because their reads cannot be cold.
-pub(crate) fn never_cold(plan: &Plan, catalog: &Catalog) -> Result<Option<String>, HarnessError> {
+pub(crate) fn never_cold(plan: &Plan, catalog: &Catalog) -> Result<Option<String>> {
     let infos = plan.workloads.iter().map(|id| Ok(catalog.workload(id)?.info()));
-    let infos = infos.collect::<Result<Vec<_>, HarnessError>>()?;
+    let infos = infos.collect::<Result<Vec<_>>>()?;
     let without: Vec<&str> =
         infos.iter().filter(|info| plan.cold && !info.cold).map(|info| info.id).collect();
     let says = || format!("--cold does not apply to {}: left out", without.join(", "));

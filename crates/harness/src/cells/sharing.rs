@@ -3,8 +3,9 @@
 use embermark_model::plan::Plan;
 use embermark_workloads::Info as WorkloadInfo;
 
+use super::check::ids;
 use super::{distinct, is_requested};
-use crate::{Catalog, HarnessError};
+use crate::{Catalog, HarnessError, Result};
 
 /// Largest number of clients of a cell.
 const MOST_CLIENTS: u32 = 256;
@@ -26,13 +27,11 @@ pub(super) fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static st
     let mut planned: Vec<(&str, Vec<String>)> = Vec::new();
     for (variant, phases) in variants {
         let is_new = |name: &str| planned.iter().all(|(_, known)| known.iter().all(|k| k != name));
-        let mine = phases.iter().filter(|name| is_requested(plan, name) && is_new(name));
-        let phases: Vec<String> = mine.map(|name| (*name).to_owned()).collect();
         // Phases with arriving rows have one writer and also take the rate.
-        let arrive =
-            workload.arrivals.iter().filter(|name| is_requested(plan, name) && is_new(name));
-        let arrive = arrive.filter(|_| plan.clients == 1).map(|name| (*name).to_owned());
-        let phases: Vec<String> = phases.into_iter().chain(arrive).collect();
+        let arrivals = workload.arrivals.iter().filter(|_| plan.clients == 1);
+        let mine = phases.iter().chain(arrivals);
+        let mine = mine.filter(|name| is_requested(plan, name) && is_new(name));
+        let phases: Vec<String> = mine.map(|name| (*name).to_owned()).collect();
         if !phases.is_empty() {
             planned.push((variant, phases));
         }
@@ -40,7 +39,7 @@ pub(super) fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static st
     planned
 }
 
-fn check_numbers(plan: &Plan) -> Result<(), HarnessError> {
+fn check_numbers(plan: &Plan) -> Result<()> {
     if !(1..=MOST_CLIENTS).contains(&plan.clients) {
         return Err(HarnessError::Plan(format!(
             "{} clients are not supported: give 1 to {MOST_CLIENTS}",
@@ -56,16 +55,10 @@ fn check_numbers(plan: &Plan) -> Result<(), HarnessError> {
 }
 
 /// Checks that every workload of the plan has phases that several clients can share.
-pub(super) fn check(
-    plan: &Plan,
-    catalog: &Catalog,
-    workloads: &[WorkloadInfo],
-) -> Result<(), HarnessError> {
+pub(super) fn check(plan: &Plan, catalog: &Catalog, workloads: &[WorkloadInfo]) -> Result<()> {
     check_numbers(plan)?;
-    let names = |some: &[WorkloadInfo]| {
-        let with = some.iter().filter(|info| !info.points.is_empty());
-        with.map(|info| info.id).collect::<Vec<_>>().join(", ")
-    };
+    let names =
+        |some: &[WorkloadInfo]| ids(some.iter().copied().filter(|info| !info.points.is_empty()));
     let all: Vec<_> = catalog.workloads.iter().map(|workload| workload.info()).collect();
     let without = workloads.iter().find(|info| info.points.is_empty());
     let problem = match without {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Limits, current_group, mounted, v1};
+use super::{Limits, VERSION_2, current_group, mounted};
 use crate::system::{System, read};
 
 /// Returns the limits of memory and CPU time: the smallest over the group of this process and all
@@ -44,19 +44,10 @@ fn least(
 /// Returns the directories of this process's group and of all visible groups above it, of either
 /// version.
 pub(super) fn groups(system: &System, controller: &str) -> Vec<PathBuf> {
-    let mounts = system.text("proc/self/mountinfo").unwrap_or_default();
-    let names = system.text("proc/self/cgroup").unwrap_or_default();
-    let both = [
-        (mounted(&mounts), current_group(&names)),
-        (
-            v1::mounted(&mounts, controller),
-            v1::current_group(&names, controller).map(str::to_owned),
-        ),
-    ];
     let mut folders = Vec::new();
-    for (mount, own) in both {
-        let Some(mount) = mount.map(|mount| system.path(mount)) else { continue };
-        let group = mount.join(own.unwrap_or_default().trim_start_matches('/'));
+    for hierarchy in [VERSION_2, controller] {
+        let Some(mount) = mounted(system, hierarchy) else { continue };
+        let group = mount.join(current_group(system, hierarchy).unwrap_or_default());
         // A container may see only its own group, at the mount itself.
         let group = if group.is_dir() { group } else { mount.clone() };
         folders

@@ -4,9 +4,7 @@
 //! Storage is not limited. v1 throttles direct writes but not those from the page cache, which are
 //! nearly all writes of a database.
 
-use std::path::PathBuf;
-
-use super::{Hierarchy, Limit, Limits};
+use super::{Hierarchy, Limit, Limits, current_group, mounted};
 use crate::system::System;
 
 /// Opens the place for groups, with one directory per controller.
@@ -16,23 +14,18 @@ pub(super) fn open(
     run_id: &str,
     controllers: &[&'static str],
 ) -> Result<Hierarchy, String> {
-    let mounts = system.text("proc/self/mountinfo").unwrap_or_default();
-    let groups = system.text("proc/self/cgroup").unwrap_or_default();
     let base = |controller: &&'static str| {
-        let mount = mounted(&mounts, controller)
+        let mount = mounted(system, controller)
             .ok_or_else(|| format!("no cgroup v1 hierarchy has the controller '{controller}'"))?;
-        let own =
-            if superuser { "" } else { current_group(&groups, controller).unwrap_or_default() };
-        Ok((*controller, system.path(mount).join(own.trim_start_matches('/'))))
+        let own = if superuser { None } else { current_group(system, controller) };
+        Ok((*controller, mount.join(own.unwrap_or_default())))
     };
     let bases: Result<Vec<_>, String> = controllers.iter().map(base).collect();
     Ok(Hierarchy { bases: bases?, name: format!("embermark-{run_id}"), files, parked: None })
 }
 
-fn files(asked: &Limits) -> Result<Vec<Limit>, String> {
-    let mut files = memory(asked);
-    files.extend(cpu(asked)?);
-    Ok(files)
+fn files(asked: &Limits) -> Vec<Limit> {
+    [memory(asked), cpu(asked)].concat()
 }
 
 fn limit(controller: &'static str, file: &str, value: &str) -> Limit {
@@ -53,31 +46,11 @@ fn memory(asked: &Limits) -> Vec<Limit> {
     files
 }
 
-fn cpu(asked: &Limits) -> Result<Vec<Limit>, String> {
-    let Some(most) = asked.get("cpu.max") else { return Ok(Vec::new()) };
-    let (quota, period) =
-        most.split_once(' ').ok_or_else(|| format!("invalid limit of CPU time '{most}'"))?;
-    Ok(vec![limit("cpu", "cpu.cfs_period_us", period), limit("cpu", "cpu.cfs_quota_us", quota)])
-}
-
-/// Returns where a controller's hierarchy is mounted, from `proc_pid_mountinfo(5)`.
-pub(super) fn mounted(mountinfo: &str, controller: &str) -> Option<PathBuf> {
-    mountinfo.lines().find_map(|line| {
-        let (mount, source) = line.split_once(" - cgroup ")?;
-        let options = source.rsplit(' ').next()?;
-        let has = options.split(',').any(|option| option == controller);
-        has.then(|| mount.split(' ').nth(4).map(PathBuf::from))?
-    })
-}
-
-/// Returns the group of this process in a controller's hierarchy (`cgroups(7)`):
-/// `4:cpu,cpuacct:/user`.
-pub(super) fn current_group<'a>(groups: &'a str, controller: &str) -> Option<&'a str> {
-    groups.lines().find_map(|line| {
-        let mut parts = line.splitn(3, ':').skip(1);
-        let has = parts.next()?.split(',').any(|name| name == controller);
-        parts.next().filter(|_| has)
-    })
+fn cpu(asked: &Limits) -> Vec<Limit> {
+    let Some(most) = asked.get("cpu.max") else { return Vec::new() };
+    // Without a period, cgroup v2 takes this one.
+    let (quota, period) = most.split_once(' ').unwrap_or((most.as_str(), "100000"));
+    vec![limit("cpu", "cpu.cfs_period_us", period), limit("cpu", "cpu.cfs_quota_us", quota)]
 }
 
 #[cfg(test)]
@@ -120,6 +93,13 @@ mod tests {
         assert_eq!(read("cpu,cpuacct/mine/embermark-id/cpu.cfs_quota_us"), "16000");
         assert_eq!(read("cpu,cpuacct/mine/embermark-id/cpu.cfs_period_us"), "10000");
         assert_eq!(created.limits.len(), 5);
+    }
+
+    #[test]
+    fn cpu_time_without_a_period_is_limited_too() {
+        let asked = Limits::from([("cpu.max".to_owned(), "50000".to_owned())]);
+        let values: Vec<String> = cpu(&asked).into_iter().map(|limit| limit.value).collect();
+        assert_eq!(values, ["100000", "50000"]);
     }
 
     #[test]

@@ -5,17 +5,16 @@ use std::time::Instant;
 
 use embermark_model::Status;
 use embermark_model::plan::Plan;
-use embermark_model::result::{ResultFile, Trial};
+use embermark_model::result::{Machine, ResultFile, Tool, Trial};
 
-use super::facts::{in_common, one_tool};
-use super::transport::OrderTransport;
+use super::protocol::{Facts, OrderTransport};
 use crate::cells::{self, PlannedCell};
 use crate::journal::{self, EndedTrial, Head, Line};
 use crate::outdir::OutDir;
 use crate::progress::Progress;
 use crate::result_file::{assemble, write_result};
 use crate::run_options::RunOptions;
-use crate::{HarnessError, manifest, redaction, schedule};
+use crate::{HarnessError, Result, manifest, redaction, schedule};
 
 /// Measures a plan into a new folder. The plan has the number of clients of each machine, and the
 /// URL of the server.
@@ -29,7 +28,7 @@ pub fn conduct(
     transport: &mut dyn OrderTransport,
     options: &RunOptions,
     progress: &mut dyn Progress,
-) -> Result<ResultFile, HarnessError> {
+) -> Result<ResultFile> {
     let names = transport.names();
     let each = plan.clients;
     let all = u32::try_from(names.len()).ok().and_then(|machines| machines.checked_mul(each));
@@ -119,7 +118,7 @@ pub(super) fn unexpected_reply(what: &str) -> Stop {
 
 impl Conductor<'_> {
     /// Runs every trial in order. Returns whether it completed the last one.
-    fn trials(&mut self) -> Result<bool, HarnessError> {
+    fn trials(&mut self) -> Result<bool> {
         let cells = self.journal.head.cells.iter();
         let runnable: Vec<PlannedCell> =
             cells.filter(|cell| cell.skip.is_none()).cloned().collect();
@@ -140,16 +139,14 @@ impl Conductor<'_> {
                 return Ok(false);
             }
             trial.wall_ns = began.elapsed().as_nanos() as u64;
-            let (ended_by, lost) = match ended {
-                Ok(()) => (None, false),
+            let lost = matches!(ended, Err(Stop::Lost(_)));
+            (trial.status, trial.reason) = match ended {
+                Ok(()) => (trial.status, trial.reason),
                 Err(Stop::Interrupted) => return Ok(false),
                 Err(Stop::Run(error)) => return Err(error),
-                Err(Stop::Failed(status, reason)) => (Some((status, reason)), false),
-                Err(Stop::Lost(reason)) => (Some((Status::Failed, reason)), true),
+                Err(Stop::Failed(status, reason)) => (status, Some(reason)),
+                Err(Stop::Lost(reason)) => (Status::Failed, Some(reason)),
             };
-            if let Some((status, reason)) = ended_by {
-                (trial.status, trial.reason) = (status, Some(reason));
-            }
             if let Some(url) = self.plan.urls.get(&id.engine) {
                 redaction::redact(&mut trial, &url.secrets(), self.plan.engine_of(&id.engine));
             }
@@ -168,8 +165,55 @@ impl Conductor<'_> {
     }
 
     /// Shows a warning and journals it.
-    pub(super) fn warn(&mut self, warning: String) -> Result<(), HarnessError> {
+    pub(super) fn warn(&mut self, warning: String) -> Result<()> {
         self.progress.note(&warning);
         self.journal.warn(warning)
+    }
+}
+
+/// Returns what all machines have in common. Facts that differ are absent.
+fn in_common(facts: &[Facts]) -> Machine {
+    let mut machines = facts.iter().map(|facts| &facts.machine);
+    let Some(mut common) = machines.next().cloned() else { return Machine::default() };
+    // The load differs with the time at which each was asked.
+    common.load = None;
+    fn keep<T: PartialEq>(own: &mut Option<T>, other: &Option<T>) {
+        if own != other {
+            *own = None;
+        }
+    }
+    for other in machines {
+        keep(&mut common.board, &other.board);
+        keep(&mut common.cpu, &other.cpu);
+        keep(&mut common.cpus, &other.cpus);
+        keep(&mut common.memory_bytes, &other.memory_bytes);
+        keep(&mut common.page_bytes, &other.page_bytes);
+        common.limits.retain(|name, value| other.limits.get(name) == Some(value));
+        keep(&mut common.kernel, &other.kernel);
+        keep(&mut common.os, &other.os);
+        keep(&mut common.governor, &other.governor);
+        keep(&mut common.file_system, &other.file_system);
+        keep(&mut common.mount_options, &other.mount_options);
+        keep(&mut common.device, &other.device);
+    }
+    common
+}
+
+/// Returns the version of the program, which must be the same on all machines.
+fn one_tool(names: &[String], facts: &[Facts]) -> Result<Tool> {
+    let tools = || names.iter().zip(facts.iter().map(|facts| &facts.tool));
+    let Some((first, tool)) = tools().next() else {
+        return Err(HarnessError::Plan("no client machine is given".to_owned()));
+    };
+    let same = |other: &Tool| {
+        (&other.version, &other.commit, &other.profile)
+            == (&tool.version, &tool.commit, &tool.profile)
+    };
+    match tools().find(|(_, other)| !same(other)) {
+        Some((other, _)) => Err(HarnessError::Plan(format!(
+            "{first} and {other} have different builds of embermark, whose figures do not belong \
+             together: put packages of one build into the fleet's folder"
+        ))),
+        None => Ok(tool.clone()),
     }
 }

@@ -6,11 +6,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use embermark_engines::{Engine, EngineError, Join, OpenOptions, Opened, Reopener};
 use embermark_meter::{Measured, Meter};
 use embermark_model::Status;
+use embermark_model::answer::Answer;
 use embermark_model::result::Trial;
 use embermark_workloads::{Bench, CheckError, Outcome, Prepared, Spec};
 
-use super::protocol::{Job, Order, Part, Ran, Reply};
-use crate::probes::Probes;
+use super::protocol::{Job, Order, Ran, Reply};
+use crate::probe::Probes;
 use crate::stage::Stages;
 use crate::worker::status_of;
 use crate::{Catalog, Interrupt};
@@ -100,17 +101,10 @@ impl Machine {
     fn prepare(&mut self, catalog: &Catalog) -> Result<Reply, Refused> {
         let Job { cell, plan, own_clients, .. } = &self.job;
         let workload = catalog.workload(&cell.workload).map_err(failed)?;
-        let mut stages = Stages::default();
-        stages
-            .add(
-                workload,
-                &[cell.scale],
-                &plan.data,
-                plan.seed,
-                &self.options.dir,
-                &Interrupt::default(),
-            )
-            .map_err(failed)?;
+        let (mut stages, scales, dir) = (Stages::default(), [cell.scale], &self.options.dir);
+        let added =
+            stages.add(workload, &scales, &plan.data, plan.seed, dir, &Interrupt::default());
+        added.map_err(failed)?;
         let rows = stages.file(&cell.workload, cell.scale).map_err(failed)?;
         let spec = Spec {
             clients: plan.clients,
@@ -197,8 +191,7 @@ impl Machine {
             capped: meter.measured().capped,
             clients: meter.clients().to_vec(),
             done,
-            answer: Part::from_answer(&answer)
-                .ok_or_else(|| failed(format!("the answer to {phase} has no parts to add up")))?,
+            answer,
             latency: meter.latency(),
             response: meter.response(),
             late: meter.late(),
@@ -212,12 +205,12 @@ impl Machine {
     fn check(
         &mut self,
         phase: &str,
-        answer: Part,
+        answer: Answer,
         done: &[u64],
         measured: Measured,
     ) -> Result<Reply, Refused> {
         let (index, bench) = self.phase(phase)?;
-        let all = Outcome { answer: answer.into(), done: done.to_vec(), ..Outcome::default() };
+        let all = Outcome { answer, done: done.to_vec(), ..Outcome::default() };
         let (status, reason) = match bench.check(index, &all, measured) {
             Ok(_) => (Status::Ok, None),
             Err(CheckError::Wrong(difference)) => (Status::Wrong, Some(difference.to_string())),

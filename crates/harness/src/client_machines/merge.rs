@@ -1,11 +1,12 @@
 //! Merges the measurements of clients on several machines on one clock.
 
 use embermark_meter::merge as add_up;
+use embermark_model::answer::Answer;
 use embermark_model::result::{
     ClientMachine, ClientMachines, ClockOffset, Latency, OpenLoopSchedule, Resources, Run,
 };
 
-use super::protocol::{Part, Ran};
+use super::protocol::Ran;
 
 /// The run of one machine, and the offset of its clock.
 pub(super) struct MachineRun {
@@ -44,7 +45,7 @@ impl MachineRun {
 /// A run of all machines together, and their answers.
 pub(super) struct Merged {
     pub run: Run,
-    pub answer: Part,
+    pub answer: Answer,
     /// Operations of each client of every machine, in order.
     pub done: Vec<u64>,
     pub latency: Option<Latency>,
@@ -150,6 +151,7 @@ fn client_resources(of: &[MachineRun]) -> Resources {
 #[cfg(test)]
 mod tests {
     use embermark_meter::{Histogram, summary};
+    use embermark_model::fingerprint::Checksum;
     use embermark_model::result::ClientRun;
 
     use super::*;
@@ -178,7 +180,7 @@ mod tests {
                 capped: false,
                 clients: vec![ClientRun { elapsed_ns: (to - from) as u64, ops }],
                 done: vec![ops],
-                answer: Part::Checksum { rows: ops, sum: u64::MAX - 1 },
+                answer: Answer::Checksum(Checksum { rows: ops, sum: u64::MAX - 1 }),
                 latency: latency(&[ops, 2 * ops]),
                 response: None,
                 late: None,
@@ -211,7 +213,7 @@ mod tests {
             .collect();
         let (roof, attic) = (4 * SECOND as u64, 9 * SECOND as u64 / 2);
         assert_eq!(each, [("roof", 0, 4_000, 3_500, roof), ("attic", SECOND / 2, 900, 700, attic)]);
-        assert_eq!(answer, Part::Checksum { rows: 4_900, sum: u64::MAX - 3 });
+        assert_eq!(answer, Answer::Checksum(Checksum { rows: 4_900, sum: u64::MAX - 3 }));
         let latency = latency.unwrap();
         assert_eq!((latency.samples, latency.min), (4, 900));
         assert_eq!(run.client.unwrap().cpu_ns, Some(4_900));
@@ -242,7 +244,7 @@ mod tests {
         assert_eq!((schedule.target_rate, schedule.achieved_rate), (200.0, 150.0));
         assert_eq!((schedule.on_time, schedule.late_p99_ns), (120, Some(70)));
         assert!((schedule.response_ns - 1_000.0).abs() < 2.0 && !schedule.kept_up());
-        of[1].ran.answer = Part::Count(1);
+        of[1].ran.answer = Answer::Count(1);
         assert!(merge(&of, None).is_err(), "answers of two kinds");
     }
 }

@@ -1,13 +1,15 @@
-//! The messages between the conductor and the process on a client machine.
+//! The messages between the conductor and the process on a client machine, and the interface that
+//! sends them.
 
 use std::ops::Range;
 
 use embermark_model::CellId;
 use embermark_model::Status;
 use embermark_model::answer::Answer;
-use embermark_model::fingerprint::Checksum;
 use embermark_model::plan::{Dataset, Plan};
-use embermark_model::result::{ClientRun, Latency, Machine, PhaseResult, Resources, Tool, Trial};
+use embermark_model::result::{
+    ClientRun, ClockOffset, Latency, Machine, PhaseResult, Resources, Tool, Trial,
+};
 use serde::{Deserialize, Serialize};
 
 /// Description of a machine, sent before anything else.
@@ -64,7 +66,7 @@ pub enum Order {
         /// Name of the phase.
         phase: String,
         /// Their answers, added up.
-        answer: Part,
+        answer: Answer,
         /// Operations of each client of every machine, in order.
         done: Vec<u64>,
         /// Whether one of them stopped at the longest run time.
@@ -74,54 +76,6 @@ pub enum Order {
     },
     /// Close the clients, and the database if this machine opened it, and end.
     Close,
-}
-
-/// The part of an answer that one machine has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Part {
-    /// Number of rows changed.
-    Count(u64),
-    /// Rows read, and the wrapping sum of their fingerprints.
-    Checksum {
-        /// Number of rows.
-        rows: u64,
-        /// The sum.
-        sum: u64,
-    },
-}
-
-impl Part {
-    /// Converts an answer. `None` if it cannot have parts.
-    pub(super) const fn from_answer(answer: &Answer) -> Option<Self> {
-        match answer {
-            Answer::Count(count) => Some(Self::Count(*count)),
-            Answer::Checksum(Checksum { rows, sum }) => {
-                Some(Self::Checksum { rows: *rows, sum: *sum })
-            }
-            Answer::Rows(_) | Answer::Parts(_) => None,
-        }
-    }
-
-    /// Adds two parts. `None` if they are of different kinds.
-    pub(super) const fn and(self, other: Self) -> Option<Self> {
-        match (self, other) {
-            (Self::Count(one), Self::Count(other)) => Some(Self::Count(one + other)),
-            (Self::Checksum { rows, sum }, Self::Checksum { rows: more, sum: other }) => {
-                Some(Self::Checksum { rows: rows + more, sum: sum.wrapping_add(other) })
-            }
-            _ => None,
-        }
-    }
-}
-
-impl From<Part> for Answer {
-    fn from(part: Part) -> Self {
-        match part {
-            Part::Count(count) => Self::Count(count),
-            Part::Checksum { rows, sum } => Self::Checksum(Checksum { rows, sum }),
-        }
-    }
 }
 
 /// Reply of a process that has executed an order.
@@ -181,7 +135,7 @@ pub struct Ran {
     /// Operations that each client did of its share.
     pub done: Vec<u64>,
     /// Their answer.
-    pub answer: Part,
+    pub answer: Answer,
     /// Latency of their operations.
     pub latency: Option<Latency>,
     /// Latency from an operation's scheduled start.
@@ -192,4 +146,34 @@ pub struct Ran {
     pub achieved: Vec<f64>,
     /// Resources that the process used.
     pub client: Option<Resources>,
+}
+
+/// Sends orders to the machines.
+pub trait OrderTransport {
+    /// Returns the machines' names, in the order of their shares.
+    fn names(&self) -> Vec<String>;
+
+    /// Describes each machine.
+    ///
+    /// # Errors
+    /// If a machine cannot be asked. The error gives its name and the reason.
+    fn facts(&mut self) -> Result<Vec<Facts>, String>;
+
+    /// Starts a process on every machine, with its job.
+    ///
+    /// # Errors
+    /// If the process cannot be started on a machine. The error gives its name and the reason.
+    fn start(&mut self, jobs: &[Job]) -> Result<(), String>;
+
+    /// Sends orders to machines, all at the same time, and returns when all have replied. If
+    /// `clocks` is set, measures the clock of each of these machines first.
+    fn send(&mut self, orders: &[(usize, Vec<Order>)], clocks: bool) -> Vec<MachineReplies>;
+}
+
+/// Replies of a machine.
+pub struct MachineReplies {
+    /// One reply per order, up to the first that failed. Otherwise the reason why there is none.
+    pub replies: Result<Vec<Reply>, String>,
+    /// How far its clock is ahead of this machine's.
+    pub clock: Option<ClockOffset>,
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use nix::unistd::setsid;
 
-use super::machine::{Machine, Refused};
+use super::machine::Machine;
 use super::protocol::{Facts, Order, Reply};
 use crate::child::exit;
 use crate::system::{System, read_lossy};
@@ -90,22 +90,22 @@ fn start(dir: &Path) -> io::Result<()> {
 
 /// Passes the orders from standard input to the process in a directory and prints its replies.
 pub fn order(dir: &Path) -> ExitCode {
+    let ended = |why: String| {
+        let said = read_lossy(dir.join(LOG)).unwrap_or_default();
+        let last = said.lines().last().unwrap_or("it wrote nothing");
+        io::Error::other(format!("the client process ended{why}: {last}"))
+    };
     let hand_over = || {
         let mut orders = Vec::new();
         io::stdin().read_to_end(&mut orders)?;
-        let mut socket = UnixStream::connect(dir.join(SOCKET)).map_err(|error| {
-            let said = read_lossy(dir.join(LOG)).unwrap_or_default();
-            let last = said.lines().last().unwrap_or("it wrote nothing");
-            io::Error::new(error.kind(), format!("the client process ended ({error}): {last}"))
-        })?;
+        let mut socket =
+            UnixStream::connect(dir.join(SOCKET)).map_err(|error| ended(format!(" ({error})")))?;
         socket.write_all(&orders)?;
         socket.shutdown(Shutdown::Write)?;
         let mut replies = Vec::new();
         socket.read_to_end(&mut replies)?;
         if replies.is_empty() {
-            let said = read_lossy(dir.join(LOG)).unwrap_or_default();
-            let last = said.lines().last().unwrap_or("it wrote nothing");
-            return Err(io::Error::other(format!("the client process ended: {last}")));
+            return Err(ended(String::new()));
         }
         io::stdout().write_all(&replies)
     };
@@ -115,10 +115,10 @@ pub fn order(dir: &Path) -> ExitCode {
 /// Runs the process: reads its job from standard input and executes orders until the one to close,
 /// with the engines and workloads of this build.
 pub fn serve_machine(dir: &Path) -> ExitCode {
-    exit("client-machine", serve(dir, &Catalog::default(), PATIENCE))
+    exit("client-machine", serve(dir, &Catalog::default()))
 }
 
-fn serve(dir: &Path, catalog: &Catalog, patience: Duration) -> io::Result<()> {
+fn serve(dir: &Path, catalog: &Catalog) -> io::Result<()> {
     // Continues when the process that started it has ended.
     setsid()?;
     let mut job = Vec::new();
@@ -135,7 +135,7 @@ fn serve(dir: &Path, catalog: &Catalog, patience: Duration) -> io::Result<()> {
         let mut socket = match listener.accept() {
             Ok((socket, _)) => socket,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                if heard.elapsed() > patience {
+                if heard.elapsed() > PATIENCE {
                     // There is nothing left to report to.
                     let _ = machine.execute(&Order::Close, catalog);
                     return Err(io::Error::other("no order arrived in time"));
@@ -153,7 +153,7 @@ fn serve(dir: &Path, catalog: &Catalog, patience: Duration) -> io::Result<()> {
             if text.is_empty() { Vec::new() } else { serde_json::from_slice(&text)? };
         let mut replies = Vec::with_capacity(orders.len());
         for order in &orders {
-            let done: Result<Reply, Refused> = machine.execute(order, catalog);
+            let done = machine.execute(order, catalog);
             let failed = done.is_err();
             replies.push(done.unwrap_or_else(Reply::from));
             if failed {

@@ -1,11 +1,8 @@
-use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
 
 use nix::sys::stat::makedev;
 
 use super::*;
-use crate::block_device;
 use crate::system::tests::tree;
 
 struct Tree(tempfile::TempDir);
@@ -51,11 +48,11 @@ fn a_partition_is_that_of_its_disk_and_a_card_says_what_it_is() {
     let tree = card(&[]);
     let disk = block_device::find_disk(&tree.system(), makedev(179, 2), Some("/dev/root")).unwrap();
     assert_eq!(
-        storage::describe(&disk),
+        describe_disk(&disk),
         "SD card SC32G, 29.7 GiB, /dev/mmcblk0, its cache: write through"
     );
-    assert_eq!(storage::wear(&disk), None);
-    assert_eq!(storage::warning(&disk), None);
+    assert_eq!(emmc_wear(&disk), None);
+    assert_eq!(disk_warning(&disk), None);
     assert_eq!(block_device::find_disk(&tree.system(), makedev(0, 41), Some("overlay")), None);
 }
 
@@ -68,7 +65,7 @@ fn an_emmc_tells_how_worn_it_is_and_is_replaced_at_its_end() {
             ("device/pre_eol_info", spare),
         ]);
         let disk = block_device::find_disk(&tree.system(), makedev(179, 2), None).unwrap();
-        (storage::wear(&disk), storage::warning(&disk).map_or(0, |_| 1))
+        (emmc_wear(&disk), disk_warning(&disk).map_or(0, |_| 1))
     };
     let young = "0 to 10 % and 20 to 30 % of its life used; it has spare blocks";
     assert_eq!(told("0x01 0x03", "0x01"), (Some(young.to_owned()), 0));
@@ -90,21 +87,21 @@ fn what_is_made_of_disks_is_the_first_of_them_and_a_disk_by_usb_is_told() {
     tree.link("sys/devices/virtual/block/dm-0/slaves/sda1", &format!("{usb}/sda1"));
     tree.link("sys/class/block/vault", "sys/devices/virtual/block/dm-0");
     let disk = block_device::find_disk(&tree.system(), makedev(0, 30), Some("/dev/vault")).unwrap();
-    assert_eq!(storage::describe(&disk), "disk by USB Flash Disk, /dev/sda");
+    assert_eq!(describe_disk(&disk), "disk by USB Flash Disk, /dev/sda");
 }
 
 #[test]
 fn a_slow_clock_is_warned_of_and_a_fast_one_is_not() {
     let source = "sys/devices/system/clocksource/clocksource0/current_clocksource";
     let warned = |name: &str| {
-        let warnings = clock::warnings(&Tree::of(&[(source, name)]).system());
+        let warnings = clock_warnings(&Tree::of(&[(source, name)]).system());
         warnings.iter().any(|warning| warning.contains(&format!("'{name}'")))
     };
     assert!(warned("hpet") && warned("acpi_pm"));
     assert!(!warned("tsc") && !warned("arch_sys_counter"));
     let tree = Tree::of(&[(source, "tsc")]);
-    assert!(clock::describe(&tree.system()).unwrap().starts_with("tsc, time of day "));
-    assert_eq!(clock::describe(&Tree::of(&[]).system()), None);
+    assert!(describe_clock(&tree.system()).unwrap().starts_with("tsc, time of day "));
+    assert_eq!(describe_clock(&Tree::of(&[]).system()), None);
 }
 
 #[test]
@@ -119,12 +116,12 @@ fn a_supply_says_what_it_is_and_the_firmware_what_it_has_seen() {
         (&format!("{supply}/mouse/type"), "Battery"),
         (&format!("{supply}/mouse/scope"), "Device"),
     ]);
-    let said = power::describe(&tree.system());
+    let said = describe_power(&tree.system());
     assert_eq!(said.as_deref(), Some("not plugged in; battery 81 %, discharging"));
-    assert_eq!(power::describe(&Tree::of(&[]).system()), None);
+    assert_eq!(describe_power(&Tree::of(&[]).system()), None);
 
     let firmware = "sys/devices/platform/soc/soc:firmware/get_throttled";
-    let seen = |bits: &str| power::warnings(&Tree::of(&[(firmware, bits)]).system());
+    let seen = |bits: &str| power_warning(&Tree::of(&[(firmware, bits)]).system());
     let warning = seen("50000").unwrap();
     assert!(warning.contains("the voltage was too low and it was throttled"), "{warning}");
     assert_eq!(seen("0"), None);

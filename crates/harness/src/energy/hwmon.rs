@@ -3,21 +3,10 @@
 
 use std::path::Path;
 
-use super::source::{EnergySources, Input, Kind, Power, Source};
+use super::source::{EnergySources, Kind, Power, Source};
 use crate::system::{System, read};
 
 const FOLDER: &str = "sys/class/hwmon";
-
-impl Input {
-    /// Reads the current watts. `None` if they cannot be read.
-    pub fn watts(&self) -> Option<f64> {
-        let number = |path: &Path| read(path)?.parse::<f64>().ok();
-        Some(match self {
-            Self::Power(path) => number(path)? / 1e6,
-            Self::Product(current, voltage) => number(current)? * number(voltage)? / 1e6,
-        })
-    }
-}
 
 /// Finds every readable input, each as its own source. One may be part of another, and the labels
 /// are the board manufacturer's.
@@ -25,10 +14,10 @@ pub(super) fn find(system: &System) -> EnergySources {
     let mut sources: Vec<Source> = Vec::new();
     for chip in system.entries(FOLDER) {
         let Some(name) = read(&chip.join("name")) else { continue };
-        let powers = inputs(&chip, "power", &["_input", "_average"]);
+        let powers = inputs(&chip);
         let is_ina = name.starts_with("ina");
         let own = if powers.is_empty() && is_ina { products(&chip) } else { powers };
-        for (label, input) in own.into_iter().filter(|(_, input)| input.watts().is_some()) {
+        for (label, power) in own.into_iter().filter(|(_, power)| power.watts().is_some()) {
             let mut id = format!("{name} {label}");
             // Two chips of one kind.
             if sources.iter().any(|other| other.id == id) {
@@ -36,7 +25,7 @@ pub(super) fn find(system: &System) -> EnergySources {
                 id = format!("{folder} {id}");
             }
             let about = format!("{id} by hwmon");
-            sources.push(Source { id, about, kind: Kind::Power(Power::Hwmon(input)) });
+            sources.push(Source { id, about, kind: Kind::Power(power) });
         }
     }
     let absent =
@@ -44,20 +33,20 @@ pub(super) fn find(system: &System) -> EnergySources {
     EnergySources { sources, absent }
 }
 
-/// Returns the inputs of a kind by their labels, in the order of their numbers. For an input with
-/// several files it is the first one.
-fn inputs(chip: &Path, kind: &str, ends: &[&str]) -> Vec<(String, Input)> {
+/// Returns the powers by their labels, in the order of their numbers. For a power with several files
+/// it is the first one.
+fn inputs(chip: &Path) -> Vec<(String, Power)> {
     let inputs = (1..=16).filter_map(|number| {
-        let stem = format!("{kind}{number}");
-        let file =
-            ends.iter().map(|end| chip.join(format!("{stem}{end}"))).find(|path| path.exists())?;
-        Some((read(&chip.join(format!("{stem}_label"))).unwrap_or(stem), Input::Power(file)))
+        let stem = format!("power{number}");
+        let files = ["_input", "_average"].map(|end| chip.join(format!("{stem}{end}")));
+        let file = files.into_iter().find(|path| path.exists())?;
+        Some((read(&chip.join(format!("{stem}_label"))).unwrap_or(stem), Power::Input(file)))
     });
     inputs.collect()
 }
 
 /// Returns products of currents and the voltages of their channels.
-fn products(chip: &Path) -> Vec<(String, Input)> {
+fn products(chip: &Path) -> Vec<(String, Power)> {
     let channels = (1..=8).filter_map(|number| {
         let (current, voltage) =
             (chip.join(format!("curr{number}_input")), chip.join(format!("in{number}_input")));
@@ -65,7 +54,7 @@ fn products(chip: &Path) -> Vec<(String, Input)> {
         let label = [format!("in{number}_label"), format!("curr{number}_label")];
         let label = label.iter().find_map(|file| read(&chip.join(file)));
         there.then(|| {
-            (label.unwrap_or_else(|| format!("channel {number}")), Input::Product(current, voltage))
+            (label.unwrap_or_else(|| format!("channel {number}")), Power::Product(current, voltage))
         })
     });
     channels.collect()

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use embermark_meter::statistics::mean;
 use embermark_model::result::EnergySource;
 
 use super::sampler::{Read, SampledSource, Sampler, seconds};
-use super::source::{Kind, Power};
-use super::spread::{mean, spread};
+use super::source::Power;
+use super::spread;
 use crate::Interrupt;
 
 /// Number of parts of the idle time that are compared with each other.
@@ -38,21 +39,20 @@ impl Sampler {
             ends.extend(self.sample_counters());
         }
         let ended = ends.last().copied().unwrap_or(began);
-        let mut known = self.known();
+        let mut known = self.known.borrow_mut();
         known.idle = Some(self.period(began, ended));
-        self.with(|watched| {
-            let of = |source: &EnergySource| watched.iter().find(|of| of.source.id == source.id);
-            for source in &mut known.sources {
-                if let Some(watched) = of(source) {
-                    watched.describe_idle(source, &ends);
-                }
+        let watched = self.watched.borrow();
+        let of = |source: &EnergySource| watched.iter().find(|of| of.id == source.id);
+        for source in &mut known.sources {
+            if let Some(watched) = of(source) {
+                watched.describe_idle(source, &ends);
             }
-            let is_hwmon = |source: &EnergySource| {
-                of(source).is_some_and(|of| matches!(of.source.kind, Kind::Power(Power::Hwmon(_))))
-            };
-            largest_first(&mut known.sources, is_hwmon);
-        });
-        self.restore(known);
+        }
+        let is_hwmon = |source: &EnergySource| {
+            let read = of(source).map(|of| &of.read);
+            matches!(read, Some(Read::Power(Power::Input(_) | Power::Product(..), _)))
+        };
+        largest_first(&mut known.sources, is_hwmon);
         true
     }
 }
@@ -75,10 +75,11 @@ impl SampledSource {
     fn describe_idle(&self, source: &mut EnergySource, ends: &[f64]) {
         let (Some(began), Some(ended)) = (ends.first(), ends.last()) else { return };
         let watts: Vec<f64> = match &self.read {
-            Read::Power(curve) => curve.within(*began, *ended).collect(),
+            Read::Power(_, curve) => curve.within(*began, *ended).collect(),
             Read::Counter(zones) => {
                 let part = |two: &[f64]| {
-                    let joules = zones.iter().map(|zone| zone.approximate_joules(two[0], two[1]));
+                    let joules =
+                        zones.iter().map(|(_, zone)| zone.approximate_joules(two[0], two[1]));
                     Some(joules.sum::<Option<f64>>()? / (two[1] - two[0]))
                 };
                 ends.windows(2).filter_map(part).collect()

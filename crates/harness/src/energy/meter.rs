@@ -5,12 +5,13 @@ mod record;
 
 use std::path::Path;
 
+use embermark_meter::statistics::mean;
 use embermark_model::result::{Energy, EnergySource, Period, ResultFile, Run, SCHEMA};
 use jiff::Timestamp;
 
 use super::curve::Curve;
-use super::spread::{mean, spread};
-use crate::HarnessError;
+use super::spread;
+use crate::{HarnessError, Result};
 
 pub use record::Record;
 
@@ -51,8 +52,8 @@ pub fn apply(
     record: &Record,
     file: &Path,
     options: MeterOptions,
-) -> Result<Metered, HarnessError> {
-    let refused = |why: String| HarnessError::Meter { path: file.to_owned(), why };
+) -> Result<Metered> {
+    let refused = |why: String| HarnessError::unusable(file, why);
     let known = result.manifest.energy.clone().unwrap_or_default();
     if runs(result).all(|run| run.period.is_none()) {
         return Err(refused(

@@ -11,20 +11,16 @@ pub(super) const PROGRAM: &str = "vcgencmd";
 
 /// Finds the source if the program is installed and knows the command.
 pub(super) fn find(program: &Path) -> EnergySources {
-    let absent = |why: String| EnergySources { sources: Vec::new(), absent: vec![why] };
-    match ask(program) {
-        Ok(_) => {
-            let about = "rails of the Raspberry Pi's power chip (vcgencmd pmic_read_adc); its 5 V rails, and \
-                         so USB devices and what the header supplies, are not in it"
-                .to_owned();
-            let kind = Kind::Power(Power::Pmic(program.to_owned()));
-            EnergySources {
-                sources: vec![Source { id: "pmic".to_owned(), about, kind }],
-                absent: Vec::new(),
-            }
-        }
-        Err(why) => absent(why),
+    if let Err(why) = ask(program) {
+        return EnergySources { sources: Vec::new(), absent: vec![why] };
     }
+    let about =
+        "rails of the Raspberry Pi's power chip (vcgencmd pmic_read_adc); its 5 V rails, and \
+         so USB devices and what the header supplies, are not in it"
+            .to_owned();
+    let kind = Kind::Power(Power::Pmic(program.to_owned()));
+    let sources = vec![Source { id: "pmic".to_owned(), about, kind }];
+    EnergySources { sources, absent: Vec::new() }
 }
 
 /// Reads the current watts.
@@ -49,22 +45,17 @@ fn ask(program: &Path) -> Result<f64, String> {
 /// current(7)=1.08A` and `VDD_CORE_V volt(15)=0.72V`. The 5 V input and the battery have only a
 /// voltage.
 fn parse(text: &str) -> Option<f64> {
-    let mut rails: BTreeMap<&str, [Option<f64>; 2]> = BTreeMap::new();
-    for line in text.lines() {
-        let Some((name, value)) = line.split_once('=') else { continue };
-        let name = name.split_whitespace().next().unwrap_or_default();
-        let Some((rail, kind)) = name.rsplit_once('_') else { continue };
-        let number = value.trim().trim_end_matches(['A', 'V']).parse::<f64>().ok();
-        let place = match kind {
-            "A" => 0,
-            "V" => 1,
-            _ => continue,
-        };
-        rails.entry(rail).or_default()[place] = number;
-    }
-    let products = rails.values().filter_map(|[current, voltage]| Some((*current)? * (*voltage)?));
-    let products: Vec<f64> = products.collect();
-    (!products.is_empty()).then(|| products.iter().sum())
+    let values = text.lines().filter_map(|line| {
+        let (name, value) = line.split_once('=')?;
+        let number = value.trim().trim_end_matches(['A', 'V']).parse::<f64>().ok()?;
+        Some((name.split_whitespace().next()?, number))
+    });
+    let values: BTreeMap<&str, f64> = values.collect();
+    let products = values.iter().filter_map(|(name, current)| {
+        let voltage = format!("{}_V", name.strip_suffix("_A")?);
+        Some(current * values.get(&*voltage)?)
+    });
+    products.reduce(|sum, watts| sum + watts)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Energy counters in `/sys/class/powercap`: RAPL of Intel and AMD, and anything else with zones
 //! there (kernel documentation, `power/powercap/powercap` and `ABI/testing/sysfs-class-powercap`).
 
+use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -62,7 +63,7 @@ impl ZoneKind {
 
 /// Finds the readable sources, and why others are not.
 pub(super) fn find(system: &System) -> EnergySources {
-    let mut zones: Vec<(ZoneKind, String, Zone)> = Vec::new();
+    let mut zones: BTreeMap<ZoneKind, Vec<(String, Zone)>> = BTreeMap::new();
     let mut refused: Vec<(ZoneKind, String)> = Vec::new();
     let mut entries = system.entries(FOLDER);
     // Registers that are also mapped in memory have the same names.
@@ -81,24 +82,19 @@ pub(super) fn find(system: &System) -> EnergySources {
             None => name.clone(),
         };
         let Some(of) = ZoneKind::classify(&name, depth) else { continue };
-        if depth == 0 || zones.iter().any(|(known, other, _)| *known == of && *other == full) {
+        let mut known = zones.get(&of).into_iter().flatten();
+        if depth == 0 || known.any(|(other, _)| *other == full) {
             continue;
         }
         match zone(&entry) {
-            Ok(zone) => zones.push((of, full, zone)),
+            Ok(zone) => zones.entry(of).or_default().push((full, zone)),
             Err(why) => refused.push((of, why)),
         }
     }
-    let mut kinds: Vec<&ZoneKind> = zones.iter().map(|(of, ..)| of).collect();
-    kinds.sort();
-    kinds.dedup();
     // A sum over only some of the packages would be useless.
-    let whole = |of: &&&ZoneKind| !refused.iter().any(|(other, _)| other == **of);
-    let source = |of: &ZoneKind| {
-        let own = zones.iter().filter(|(other, ..)| other == of);
-        of.source(&own.map(|(_, name, zone)| (name.clone(), zone.clone())).collect::<Vec<_>>())
-    };
-    let sources = kinds.iter().filter(whole).map(|of| source(of)).collect();
+    let is_whole = |of: &ZoneKind| refused.iter().all(|(other, _)| other != of);
+    let whole = zones.iter().filter(|(of, _)| is_whole(of));
+    let sources = whole.map(|(of, zones)| of.source(zones)).collect();
     let mut absent: Vec<String> = refused.into_iter().map(|(_, why)| why).collect();
     absent.dedup();
     // The same reason applies to all zones.

@@ -8,8 +8,7 @@ use embermark_model::result::{Energy, EnergyMeasurement, EnergySource, Period, R
 use super::counter::{Counted, Counter, Window, Zone};
 use super::curve::Curve;
 use super::source::{EnergySources, Kind, Power, Source};
-use super::wall_clock::WallClock;
-use crate::clock::monotonic_ns;
+use crate::clock::{WallClock, monotonic_ns};
 
 /// Shortest run whose energy a counter can measure: RAPL updates once per millisecond.
 const LEAST_COUNTED: f64 = 0.1;
@@ -23,14 +22,14 @@ const GAP: u32 = 10;
 /// Samples the energy sources of a device.
 pub(crate) struct Sampler {
     clock: WallClock,
-    watched: RefCell<Vec<SampledSource>>,
+    pub(super) watched: RefCell<Vec<SampledSource>>,
     /// Facts about the sources. The first source gives the figures.
     pub(super) known: RefCell<EnergyMeasurement>,
 }
 
 /// A source and its readings.
 pub(super) struct SampledSource {
-    pub source: Source,
+    pub id: String,
     pub read: Read,
     /// Time of the next reading in seconds of the monotonic clock.
     due: f64,
@@ -38,15 +37,15 @@ pub(super) struct SampledSource {
     readings: (u32, Duration),
 }
 
-/// Readings of a source.
+/// How a source is read, and its readings.
 pub(super) enum Read {
-    Power(Curve),
-    /// For each zone the last value, and the joules since the first value over time.
-    Counter(Vec<Totals>),
+    Power(Power, Curve),
+    Counter(Vec<(Zone, Totals)>),
 }
 
-/// A counter that never restarts.
-#[derive(Clone, Debug, Default)]
+/// A counter that never restarts: the last value of its zone, and the joules since the first value
+/// over time.
+#[derive(Debug, Default)]
 pub(super) struct Totals {
     last: Option<u64>,
     joules: f64,
@@ -75,22 +74,28 @@ impl Totals {
 impl SampledSource {
     fn sample(&mut self, now: f64) {
         let began = Instant::now();
-        match (&self.source.kind, &mut self.read) {
-            (Kind::Power(power), Read::Power(curve)) => {
+        match &mut self.read {
+            Read::Power(power, curve) => {
                 if let Some(watts) = power.watts() {
                     // The reading may have taken some time.
                     curve.push(seconds().unwrap_or(now), watts);
                 }
                 self.due = now + power.period().as_secs_f64();
             }
-            (Kind::Counter(zones), Read::Counter(totals)) => {
-                totals.iter_mut().zip(zones).for_each(|(totals, zone)| totals.update(now, zone));
+            Read::Counter(zones) => {
+                zones.iter_mut().for_each(|(zone, totals)| totals.update(now, zone));
                 self.due = now + COUNTERS_EVERY.as_secs_f64();
             }
-            _ => {}
         }
         self.readings.0 += 1;
         self.readings.1 += began.elapsed();
+    }
+
+    /// Returns the counter that a worker reads, if the source has one.
+    fn counter(&self) -> Option<Counter> {
+        let Read::Counter(zones) = &self.read else { return None };
+        let zones = zones.iter().map(|(zone, _)| zone.clone()).collect();
+        Some(Counter { source: self.id.clone(), zones })
     }
 
     /// Returns the mean duration of a reading.
@@ -102,24 +107,22 @@ impl SampledSource {
     /// Returns the joules of a run.
     fn joules(&self, window: &Window) -> Result<f64, String> {
         let (began, ended) = to_seconds(window.between);
-        match (&self.source.kind, &self.read) {
-            (Kind::Power(power), Read::Power(curve)) => curve.joules(began, ended, gap(power)),
-            (Kind::Counter(zones), Read::Counter(totals)) => {
-                let counted =
-                    window.counted.iter().find(|counted| counted.source == self.source.id);
+        match &self.read {
+            Read::Power(power, curve) => curve.joules(began, ended, gap(power)),
+            Read::Counter(zones) => {
+                let counted = window.counted.iter().find(|counted| counted.source == self.id);
                 let counted = counted.ok_or("its worker did not read it")?;
-                joules_counted(zones, totals, counted, (began, ended))
+                joules_counted(zones, counted, (began, ended))
             }
-            _ => Err("it was not read".to_owned()),
         }
     }
 
     /// Removes what no later run needs.
     fn discard_before(&mut self, at: f64) {
         match &mut self.read {
-            Read::Power(curve) => curve.discard_before(at - 1.0),
-            Read::Counter(all) => {
-                all.iter_mut().for_each(|totals| totals.at.retain(|of| of.0 >= at))
+            Read::Power(_, curve) => curve.discard_before(at - 1.0),
+            Read::Counter(zones) => {
+                zones.iter_mut().for_each(|(_, totals)| totals.at.retain(|of| of.0 >= at))
             }
         }
     }
@@ -128,8 +131,7 @@ impl SampledSource {
 /// Returns the joules that the worker counted around a run. Adds the whole ranges of a counter that
 /// passed in between, which the parent's readings show.
 fn joules_counted(
-    zones: &[Zone],
-    totals: &[Totals],
+    zones: &[(Zone, Totals)],
     counted: &Counted,
     (began, ended): (f64, f64),
 ) -> Result<f64, String> {
@@ -140,7 +142,7 @@ fn joules_counted(
         ));
     }
     let mut sum = 0.0;
-    for ((zone, totals), counted) in zones.iter().zip(totals).zip(&counted.microjoules) {
+    for ((zone, totals), counted) in zones.iter().zip(&counted.microjoules) {
         let Some(counted) = counted else {
             return Err(format!("{} could not be read", zone.path.display()));
         };
@@ -164,12 +166,14 @@ impl Sampler {
         let known = sources.iter().map(describe_source).collect();
         let known =
             EnergyMeasurement { sources: known, not_measured: absent, ..Default::default() };
-        let watched = sources.into_iter().map(|source| {
-            let read = match &source.kind {
-                Kind::Power(_) => Read::Power(Curve::default()),
-                Kind::Counter(zones) => Read::Counter(vec![Totals::default(); zones.len()]),
+        let watched = sources.into_iter().map(|Source { id, kind, .. }| {
+            let read = match kind {
+                Kind::Power(power) => Read::Power(power, Curve::default()),
+                Kind::Counter(zones) => {
+                    Read::Counter(zones.into_iter().map(|zone| (zone, Totals::default())).collect())
+                }
             };
-            SampledSource { source, read, due: 0.0, readings: (0, Duration::ZERO) }
+            SampledSource { id, read, due: 0.0, readings: (0, Duration::ZERO) }
         });
         Self {
             clock: WallClock::now(),
@@ -185,7 +189,7 @@ impl Sampler {
 
     /// Returns the counters that a worker reads.
     pub fn counters(&self) -> Vec<Counter> {
-        self.watched.borrow().iter().filter_map(|watched| watched.source.counter()).collect()
+        self.watched.borrow().iter().filter_map(SampledSource::counter).collect()
     }
 
     /// Returns the facts about the sources.
@@ -217,14 +221,9 @@ impl Sampler {
     pub(super) fn sample_counters(&self) -> Option<f64> {
         let now = seconds()?;
         let mut all = self.watched.borrow_mut();
-        let counters = all.iter_mut().filter(|of| matches!(of.source.kind, Kind::Counter(_)));
+        let counters = all.iter_mut().filter(|of| matches!(of.read, Read::Counter(_)));
         counters.for_each(|watched| watched.sample(now));
         Some(now)
-    }
-
-    /// Calls a function with the readings.
-    pub(super) fn with<T>(&self, read: impl FnOnce(&[SampledSource]) -> T) -> T {
-        read(&self.watched.borrow())
     }
 
     /// Converts a period in seconds of the monotonic clock to times of day.
@@ -243,7 +242,7 @@ impl Sampler {
         let (began, ended) = to_seconds(window.between);
         let mut watched = self.watched.borrow_mut();
         for (place, source) in known.sources.iter().enumerate() {
-            let watched = watched.iter().find(|watched| watched.source.id == source.id);
+            let watched = watched.iter().find(|watched| watched.id == source.id);
             let joules = match watched {
                 Some(watched) => watched.joules(window),
                 None => Err("it existed when the run began, and does not any more".to_owned()),

@@ -1,8 +1,11 @@
-//! The types of energy sources.
+//! The energy sources of a device: how they are found, and how power is read.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::counter::{Counter, Zone};
+use super::counter::Zone;
+use super::{hwmon, pmic, powercap};
+use crate::system::{System, read};
 
 /// A source of energy or power readings.
 #[derive(Clone, Debug)]
@@ -24,26 +27,31 @@ pub(crate) enum Kind {
 /// Origin of a power.
 #[derive(Clone, Debug)]
 pub(crate) enum Power {
-    Hwmon(Input),
-    /// From this program.
+    /// A file of hwmon, in microwatts.
+    Input(PathBuf),
+    /// Two files of hwmon, in milliamperes and millivolts.
+    Product(PathBuf, PathBuf),
+    /// The program of a Raspberry Pi's firmware.
     Pmic(PathBuf),
 }
 
-/// The files of a power input.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Input {
-    /// Microwatts.
-    Power(PathBuf),
-    /// Milliamperes and millivolts.
-    Product(PathBuf, PathBuf),
-}
+impl Power {
+    /// Reads the current watts. `None` if they cannot be read.
+    pub fn watts(&self) -> Option<f64> {
+        let number = |path: &Path| read(path)?.parse::<f64>().ok();
+        match self {
+            Self::Input(path) => Some(number(path)? / 1e6),
+            Self::Product(current, voltage) => Some(number(current)? * number(voltage)? / 1e6),
+            Self::Pmic(program) => pmic::watts(program),
+        }
+    }
 
-impl Source {
-    /// Returns the counter that a worker reads, if the source has one.
-    pub fn counter(&self) -> Option<Counter> {
-        match &self.kind {
-            Kind::Counter(zones) => Some(Counter { source: self.id.clone(), zones: zones.clone() }),
-            Kind::Power(_) => None,
+    /// Returns the sampling period. A file is sampled ten times per second. A program takes some
+    /// milliseconds of CPU time and is sampled once.
+    pub const fn period(&self) -> Duration {
+        match self {
+            Self::Input(_) | Self::Product(..) => Duration::from_millis(100),
+            Self::Pmic(_) => Duration::from_secs(1),
         }
     }
 }
@@ -53,4 +61,16 @@ impl Source {
 pub(crate) struct EnergySources {
     pub sources: Vec<Source>,
     pub absent: Vec<String>,
+}
+
+/// Finds all energy sources. Sources that measure only memory come last.
+pub(crate) fn find(system: &System) -> EnergySources {
+    let all = [powercap::find(system), hwmon::find(system), pmic::find(Path::new(pmic::PROGRAM))];
+    let mut found = EnergySources::default();
+    for EnergySources { sources, absent } in all {
+        found.sources.extend(sources);
+        found.absent.extend(absent);
+    }
+    found.sources.sort_by_key(|source| source.id == "dram");
+    found
 }

@@ -5,19 +5,18 @@ use std::io;
 use perf_event::events::{Event, Hardware};
 use perf_event::{Builder, Counter, ReadFormat};
 
-use super::usage::threads;
+use super::explainer::threads;
 
 /// Instructions and cache misses of processes in user space, including those of threads that they
 /// start later.
-pub(super) struct Counters {
-    instructions: Result<Vec<Counter>, String>,
-    cache_misses: Result<Vec<Counter>, String>,
-}
+pub(super) struct Counters([Result<Vec<Counter>, String>; 2]);
 
 impl Counters {
     /// Begins to count.
     pub fn begin(pids: &[u32]) -> Self {
-        let all = |event: Hardware, what: &str| {
+        let events =
+            [(Hardware::INSTRUCTIONS, "instructions"), (Hardware::CACHE_MISSES, "cache misses")];
+        Self(events.map(|(event, what)| {
             count(event, pids).map_err(|error| {
                 let remedy = match error.kind() {
                     io::ErrorKind::PermissionDenied => {
@@ -27,17 +26,13 @@ impl Counters {
                 };
                 format!("{what} were not counted: {error}; {remedy}")
             })
-        };
-        Self {
-            instructions: all(Hardware::INSTRUCTIONS, "instructions"),
-            cache_misses: all(Hardware::CACHE_MISSES, "cache misses"),
-        }
+        }))
     }
 
     /// Returns the counts, instructions first, and why any is missing.
     pub fn end(self) -> ([Option<u64>; 2], Vec<String>) {
         let mut why = Vec::new();
-        let counts = [self.instructions, self.cache_misses].map(|counters| match counters {
+        let counts = self.0.map(|counters| match counters {
             Ok(mut counters) => sum(&mut counters),
             Err(reason) => {
                 why.push(reason);

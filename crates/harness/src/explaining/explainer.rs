@@ -1,12 +1,19 @@
-//! The worker's side of the explaining trials.
+//! The worker's side of the explaining trials: page faults, context switches and hardware counters of
+//! processes.
+
+use std::collections::HashMap;
+use std::fs;
 
 use embermark_meter::Meter;
 use embermark_model::result::{Explained, OsCost};
+use nix::sys::resource::{UsageWho, getrusage};
 
 use super::counters::Counters;
-use super::marks::Mark;
-use super::usage::{Processes, Reading};
+use super::tracer::Mark;
+use crate::probe::number;
+use crate::processes::{self, stat};
 use crate::protocol::Explain;
+use crate::system::read_lossy;
 
 /// Reads page faults, context switches and hardware counters around the runs of a trial.
 pub(crate) struct Explainer {
@@ -86,4 +93,100 @@ fn end(part: Part, now: Option<Reading>, not_explained: &mut Vec<String>) -> OsC
     }
     let cost = part.reading.zip(now).map(|(before, now)| before.until(&now));
     OsCost { instructions, cache_misses, ..cost.unwrap_or_default() }
+}
+
+/// The processes to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Processes {
+    /// This process.
+    Own,
+    /// A server and all its descendants.
+    Tree(u32),
+}
+
+/// Counters at one point of time.
+struct Reading {
+    minor_faults: u64,
+    major_faults: u64,
+    /// Voluntary and involuntary switches by thread. For this process it is one sum that includes
+    /// threads which have ended.
+    switches: HashMap<u32, [u64; 2]>,
+}
+
+impl Processes {
+    /// Returns the current process ids.
+    fn ids(self) -> Vec<u32> {
+        match self {
+            Self::Own => vec![std::process::id()],
+            Self::Tree(root) => processes::tree(root),
+        }
+    }
+
+    /// Reads the counters. `None` if they cannot be read.
+    fn read(self) -> Option<Reading> {
+        match self {
+            Self::Own => {
+                let used = getrusage(UsageWho::RUSAGE_SELF).ok()?;
+                let switches =
+                    [used.voluntary_context_switches(), used.involuntary_context_switches()];
+                let own = switches.map(i64::unsigned_abs);
+                Some(Reading {
+                    minor_faults: used.minor_page_faults().unsigned_abs(),
+                    major_faults: used.major_page_faults().unsigned_abs(),
+                    switches: HashMap::from([(std::process::id(), own)]),
+                })
+            }
+            Self::Tree(_) => {
+                let mut reading =
+                    Reading { minor_faults: 0, major_faults: 0, switches: HashMap::new() };
+                // A process may end between listing and reading.
+                for pid in self.ids() {
+                    let Ok(stat) = stat(pid) else { continue };
+                    reading.minor_faults += stat.minor_faults;
+                    reading.major_faults += stat.major_faults;
+                    reading.switches.extend(threads(pid).into_iter().filter_map(switches_of(pid)));
+                }
+                Some(reading)
+            }
+        }
+    }
+}
+
+impl Reading {
+    /// Returns the increase until `now`. The switches of a server do not include threads that began
+    /// and ended in between.
+    fn until(&self, now: &Self) -> OsCost {
+        let switched = |which: usize| {
+            let of = |(thread, after): (&u32, &[u64; 2])| {
+                let before = self.switches.get(thread).map_or(0, |before| before[which]);
+                // A thread id may have been reused.
+                after[which].checked_sub(before).unwrap_or(after[which])
+            };
+            Some(now.switches.iter().map(of).sum())
+        };
+        OsCost {
+            minor_faults: now.minor_faults.checked_sub(self.minor_faults),
+            major_faults: now.major_faults.checked_sub(self.major_faults),
+            voluntary_switches: switched(0),
+            involuntary_switches: switched(1),
+            ..OsCost::default()
+        }
+    }
+}
+
+/// Returns the threads of a process. Empty if it has ended.
+pub(super) fn threads(pid: u32) -> Vec<u32> {
+    let entries = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Returns the switches of a thread of a process: `proc_pid_status(5)`. The file of the process
+/// itself covers only its first thread.
+fn switches_of(pid: u32) -> impl Fn(u32) -> Option<(u32, [u64; 2])> {
+    move |thread| {
+        let status = read_lossy(format!("/proc/{pid}/task/{thread}/status")).ok()?;
+        let kinds = ["voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:"];
+        let [voluntary, involuntary] = kinds.map(|label| number(&status, label));
+        Some((thread, [voluntary?, involuntary?]))
+    }
 }

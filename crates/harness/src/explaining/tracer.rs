@@ -1,18 +1,107 @@
-//! Counts the system calls of a worker and of every process that it starts.
+//! Counts the system calls of a worker and of every process that it starts. The process that the
+//! parent started starts the actual worker and traces it. The tracer is a separate process, because
+//! everything that it waits for must be a traced thread.
+//!
+//! The worker notifies its tracer by marks, in order with everything else that its thread does. They
+//! are system calls without effect that have a reserved number as argument.
 
 use std::collections::HashMap;
-use std::io;
+use std::env;
+use std::fs::File;
+use std::io::{self, Write};
+use std::process::{Command, Stdio};
 
+use embermark_model::Status;
 use embermark_model::result::SystemCalls;
 use nix::errno::Errno;
 use nix::sys::ptrace::{self, Options};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, getsid};
 use serde::{Deserialize, Serialize};
 
 use super::calls::{self, Transfer};
-use super::marks::Mark;
 use super::ptrace::{Change, SystemCall, listen, resume, system_call, wait};
+use crate::probe::number;
+use crate::protocol::{Event, Explain, Job, Request, send};
 use crate::system::read_lossy;
+
+/// The first reserved number. It belongs to no process, because the kernel assigns none above
+/// 4,194,304 (`PID_MAX_LIMIT`).
+const FIRST: i32 = 0x656d_6272;
+
+/// An event that a worker marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// A run begins. What was counted before does not belong to it.
+    RunBegins,
+    /// A clock is about to start.
+    ClockStarts,
+    /// A clock has stopped.
+    ClockStopped,
+    /// The run has ended. Everything that belongs to it was counted.
+    RunEnded,
+}
+
+impl Mark {
+    const ALL: [Self; 4] = [Self::RunBegins, Self::ClockStarts, Self::ClockStopped, Self::RunEnded];
+
+    /// Makes the system call of the mark.
+    pub fn emit(self) {
+        // The call always fails, because no process has this number.
+        let _ = getsid(Some(Pid::from_raw(FIRST + self as i32)));
+    }
+
+    /// Marks that a clock starts or has stopped.
+    pub fn clock(starts: bool) {
+        if starts { Self::ClockStarts } else { Self::ClockStopped }.emit();
+    }
+
+    /// Returns the mark that a system call represents.
+    fn from_call(name: &str, argument: u64) -> Option<Self> {
+        let number = usize::try_from(argument.checked_sub(FIRST as u64)?).ok()?;
+        Self::ALL.get(number).copied().filter(|_| name == "getsid")
+    }
+}
+
+/// Runs `job` in a traced worker, which writes its events itself. The counts are written between
+/// them.
+pub(crate) fn run_traced(job: Job, events: &mut File) -> io::Result<()> {
+    let mut child = Command::new(env::current_exe()?)
+        .args(env::args_os().skip(1))
+        .stdin(Stdio::piped())
+        .stdout(events.try_clone()?)
+        .spawn()?;
+    let worker = Pid::from_raw(child.id().cast_signed());
+    let report = |processes| send(events, &Event::Traced { processes });
+    // It waits for its job, and so has done nothing yet.
+    let tracer = match Tracer::seize(worker, report) {
+        Ok(tracer) => tracer,
+        Err(errno) => {
+            let _ = child.kill().and_then(|()| child.wait());
+            let reason = refused(errno);
+            return send(events, &Event::Failed { status: Status::Unsupported, reason });
+        }
+    };
+    let job = Job { explain: Explain::Traced, ..job };
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(&Request::Trial(job.into()).to_json()?)?;
+    }
+    let reason = match tracer.follow() {
+        Ok(Change::Exited(0)) => return Ok(()),
+        Ok(Change::Exited(status)) => format!("the traced worker exited with status {status}"),
+        Ok(Change::Killed(signal)) => format!("the traced worker was killed by signal {signal}"),
+        Ok(change) => format!("the traced worker stopped unexpectedly: {change:?}"),
+        Err(error) => format!("the worker could not be traced to its end: {error}"),
+    };
+    send(events, &Event::Failed { status: Status::Failed, reason })
+}
+
+fn refused(errno: Errno) -> String {
+    format!(
+        "this system does not let a process trace its child ({}): see \
+         /proc/sys/kernel/yama/ptrace_scope, and in a container its seccomp profile",
+        errno.desc()
+    )
+}
 
 /// The system calls of one process in a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -26,7 +115,7 @@ pub struct TracedProcess {
 }
 
 /// Follows a worker to its end.
-pub(super) struct Tracer<F> {
+struct Tracer<F> {
     worker: Pid,
     /// Receives the counts of each run while the worker is stopped.
     report: F,
@@ -43,7 +132,7 @@ pub(super) struct Tracer<F> {
 
 impl<F: FnMut(Vec<TracedProcess>) -> io::Result<()>> Tracer<F> {
     /// Begins to trace a child that has one thread, and stops it.
-    pub fn seize(worker: Pid, report: F) -> Result<Self, Errno> {
+    fn seize(worker: Pid, report: F) -> Result<Self, Errno> {
         let options = Options::PTRACE_O_TRACESYSGOOD
             | Options::PTRACE_O_TRACECLONE
             | Options::PTRACE_O_TRACEFORK
@@ -64,7 +153,7 @@ impl<F: FnMut(Vec<TracedProcess>) -> io::Result<()>> Tracer<F> {
 
     /// Follows the worker until it ends and returns how it ended. Processes that it left running
     /// continue untraced.
-    pub fn follow(mut self) -> io::Result<Change> {
+    fn follow(mut self) -> io::Result<Change> {
         loop {
             let (thread, change) = wait()?;
             let resumed = match change {
@@ -170,8 +259,7 @@ impl<F: FnMut(Vec<TracedProcess>) -> io::Result<()>> Tracer<F> {
     fn process_of(&mut self, thread: i32) -> u32 {
         let read = || {
             let status = read_lossy(format!("/proc/{thread}/status")).ok()?;
-            let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"))?;
-            line.trim().parse().ok()
+            u32::try_from(number(&status, "Tgid:")?).ok()
         };
         *self.processes.entry(thread).or_insert_with(|| read().unwrap_or(thread.cast_unsigned()))
     }

@@ -6,8 +6,8 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use super::{Head, Journal, Line, read_whole};
-use crate::HarnessError;
 use crate::outdir::DRAFT;
+use crate::{HarnessError, Result};
 
 /// A journal that is being written. Each call returns once its line is on disk, or fails.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Deref for Writer {
 
 impl Writer {
     /// Begins a journal. It is created with its complete first line or not at all.
-    pub fn create(path: &Path, head: Head) -> Result<Self, HarnessError> {
+    pub fn create(path: &Path, head: Head) -> Result<Self> {
         let failed = |error| HarnessError::file(path, "create the journal", error);
         let draft = path.with_extension(DRAFT);
         let file = File::create(&draft).map_err(failed)?;
@@ -45,7 +45,7 @@ impl Writer {
     }
 
     /// Opens a journal again, to continue after its last complete line.
-    pub fn reopen(path: &Path) -> Result<Self, HarnessError> {
+    pub fn reopen(path: &Path) -> Result<Self> {
         let (journal, length) = read_whole(path)?;
         let open = || {
             let mut file = fs::OpenOptions::new().write(true).open(path)?;
@@ -58,14 +58,14 @@ impl Writer {
     }
 
     /// Adds a line.
-    pub fn add(&mut self, line: Line) -> Result<(), HarnessError> {
+    pub fn add(&mut self, line: Line) -> Result<()> {
         self.write(serde_json::to_vec(&line))?;
         self.journal.apply(line);
         Ok(())
     }
 
     /// Adds a warning, unless the journal has it.
-    pub fn warn(&mut self, warning: String) -> Result<(), HarnessError> {
+    pub fn warn(&mut self, warning: String) -> Result<()> {
         match self.warnings.contains(&warning) {
             true => Ok(()),
             false => self.add(Line::Warning { warning }),
@@ -78,7 +78,7 @@ impl Writer {
         let _ = fs::remove_file(&self.path);
     }
 
-    fn write(&mut self, json: serde_json::Result<Vec<u8>>) -> Result<(), HarnessError> {
+    fn write(&mut self, json: serde_json::Result<Vec<u8>>) -> Result<()> {
         let written = json.map_err(Into::into).and_then(|mut line| {
             line.push(b'\n');
             self.file.write_all(&line)?;

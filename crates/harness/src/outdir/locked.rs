@@ -2,10 +2,11 @@
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{JOURNAL, OUT, RESULT, check_text, refused};
-use crate::HarnessError;
+use crate::system::retry;
+use crate::{HarnessError, Result};
 
 /// Time for which a process may hold the lock of a killed run that was just starting it. It
 /// inherits the lock until it executes its program, `execve(2)`, which a busy machine delays.
@@ -23,8 +24,8 @@ impl LockedFolder {
     ///
     /// # Errors
     /// If it contains no journal, or a run is active in it.
-    pub fn lock_run(out: &Path) -> Result<Self, HarnessError> {
-        let refusal = |problem: &str| Err(HarnessError::directory(out, problem));
+    pub fn lock_run(out: &Path) -> Result<Self> {
+        let refusal = |problem: &str| Err(HarnessError::unusable(out, problem));
         if !out.is_dir() {
             return refusal("is not a folder; name the folder of a run with --resume");
         }
@@ -39,23 +40,18 @@ impl LockedFolder {
         Self::new(path)
     }
 
-    pub(super) fn new(path: PathBuf) -> Result<Self, HarnessError> {
+    pub(super) fn new(path: PathBuf) -> Result<Self> {
         let folder = File::open(&path).map_err(|error| refused(&path, OUT, error))?;
-        let began = Instant::now();
-        loop {
-            match folder.try_lock() {
-                Err(TryLockError::WouldBlock) if began.elapsed() < START_TIMEOUT => {
-                    std::thread::sleep(Duration::from_millis(20));
-                }
-                Err(TryLockError::WouldBlock) => {
-                    let problem = "another run is active in it; wait for its end, or name another \
-                                   folder with --out";
-                    return Err(HarnessError::directory(&path, problem));
-                }
-                // A file system without locks, such as some network file systems, excludes no other
-                // run.
-                Ok(()) | Err(TryLockError::Error(_)) => return Ok(Self { path, _lock: folder }),
+        let is_locked = |error: &TryLockError| matches!(error, TryLockError::WouldBlock);
+        match retry(START_TIMEOUT, is_locked, || folder.try_lock()) {
+            Err(TryLockError::WouldBlock) => {
+                let problem = "another run is active in it; wait for its end, or name another \
+                               folder with --out";
+                Err(HarnessError::unusable(&path, problem))
             }
+            // A file system without locks, such as some network file systems, excludes no other
+            // run.
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(Self { path, _lock: folder }),
         }
     }
 

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::*;
 
-fn prepare(out: &Path) -> Result<OutDir, HarnessError> {
+fn prepare(out: &Path) -> Result<OutDir> {
     OutDir::prepare(out, None, "id", false)
 }
 

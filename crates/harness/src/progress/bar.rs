@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 use embermark_model::{CellId, Status, foreign};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::Progress;
-use super::lines::{ending, heading};
+use super::{Progress, ending, heading};
 
 /// A progress bar on standard error. It is drawn only at events, so that drawing takes no time from
 /// the engines.
@@ -30,6 +29,14 @@ impl Bar {
         let bar = ProgressBar::with_draw_target(None, target);
         Self { bar, trials: 0, current: String::new(), within: None }
     }
+
+    /// Sets a constant and valid template. Without a style the bar has the crate's own. The crate
+    /// omits colours if NO_COLOR is set.
+    fn set_template(&self, template: &str) {
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style);
+        }
+    }
 }
 
 impl Progress for Bar {
@@ -39,13 +46,7 @@ impl Progress for Bar {
 
     fn started(&mut self, trials: u32) {
         self.trials = trials;
-        // The template is constant and valid. Without a style the bar has the crate's own. The
-        // crate omits colours if NO_COLOR is set.
-        if let Ok(style) = ProgressStyle::with_template(
-            "{bar:24.cyan/blue} {pos}/{len}  {elapsed} so far{prefix}\n{wide_msg}",
-        ) {
-            self.bar.set_style(style);
-        }
+        self.set_template("{bar:24.cyan/blue} {pos}/{len}  {elapsed} so far{prefix}\n{wide_msg}");
         self.bar.set_length(u64::from(trials));
         self.bar.reset();
     }
@@ -53,11 +54,7 @@ impl Progress for Bar {
     fn started_for(&mut self, began: Instant, lasts: Duration) {
         self.started(lasts.as_secs().max(1) as u32);
         (self.trials, self.within) = (0, Some(began));
-        if let Ok(style) = ProgressStyle::with_template(
-            "{prefix}{bar:24.cyan/blue} {pos} s of {len} s\n{wide_msg}",
-        ) {
-            self.bar.set_style(style);
-        }
+        self.set_template("{prefix}{bar:24.cyan/blue} {pos} s of {len} s\n{wide_msg}");
     }
 
     fn screen(&mut self, text: &str) {

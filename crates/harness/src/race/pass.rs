@@ -11,7 +11,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
-use crate::HarnessError;
+use crate::Result;
 use crate::cells::PlannedCell;
 use crate::journal::EndedTrial;
 use crate::result_file::assemble;
@@ -131,12 +131,8 @@ fn left_out(cells: &[PlannedCell], missed: &[usize]) -> String {
 
 impl Run<'_> {
     /// Runs every cell once that is expected to end in time. Followers may take only half of the
-    /// time. Returns false if it was interrupted.
-    pub(super) fn first_pass(
-        &mut self,
-        cells: &[PlannedCell],
-        ends: Instant,
-    ) -> Result<bool, HarnessError> {
+    /// time.
+    pub(super) fn first_pass(&mut self, cells: &[PlannedCell], ends: Instant) -> Result<()> {
         let whole = Duration::from_millis(self.plan.lasts_ms.unwrap_or_default());
         let half = ends.checked_sub(whole / 2).unwrap_or(ends);
         let mut missed: Vec<usize> = Vec::new();
@@ -172,8 +168,8 @@ impl Run<'_> {
                 }
                 if Instant::now() >= ends {
                     missed.push(cell);
-                } else if !self.repeat_cell(cell, 0, cells)? {
-                    return Ok(false);
+                } else {
+                    self.repeat_cell(cell, 0, cells)?;
                 }
             }
             if is_part_shown {
@@ -182,7 +178,7 @@ impl Run<'_> {
         }
         if missed.is_empty() {
             self.progress.so_far(&assemble(&self.journal));
-            return Ok(true);
+            return Ok(());
         }
         self.warn(format!(
             "the time (--for) was over before every cell had a trial: {} of {} had none, of {}; give \
@@ -190,8 +186,7 @@ impl Run<'_> {
             missed.len(),
             cells.len(),
             left_out(cells, &missed)
-        ))?;
-        Ok(true)
+        ))
     }
 }
 

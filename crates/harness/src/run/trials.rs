@@ -12,7 +12,7 @@ use crate::journal::Line;
 use crate::outdir::RESULT;
 use crate::result_file::{assemble, write_result};
 use crate::session::Run;
-use crate::{HarnessError, manifest, progress, schedule};
+use crate::{HarnessError, Result, manifest, progress, schedule};
 
 /// Announces the trials before any is timed: `105 trials, each limited to 30 minutes
 /// (timeout)`.
@@ -32,13 +32,13 @@ fn announcement(trials: u32, plan: &Plan) -> String {
 
 impl Run<'_> {
     /// Runs the trials that the journal lacks, and writes the result.
-    pub(crate) fn trials(mut self) -> Result<ResultFile, HarnessError> {
+    pub(crate) fn trials(mut self) -> Result<ResultFile> {
         let cells = self.journal.head.cells.iter();
         let runnable: Vec<PlannedCell> =
             cells.filter(|cell| cell.skip.is_none()).cloned().collect();
         if let Some(ends) = self.ends() {
-            let complete = self.run_until(ends, &runnable);
-            return self.finish(complete);
+            let ended = self.run_until(ends, &runnable);
+            return self.finish(ended);
         }
         let trials = cells::trials(self.plan, &runnable, &self.options.catalog)?;
         let mut turns = self.order_by_scale(schedule::order(&trials, self.plan.seed), &runnable);
@@ -52,24 +52,21 @@ impl Run<'_> {
         self.progress.note(&announcement(all, self.plan));
         self.progress.started(all);
         self.later = counts.iter().chain(&explains).cloned().collect();
-        let mut complete = self.before_trials();
-        if matches!(complete, Ok(true)) {
-            complete = self.run_scales(&turns, &runnable);
-        }
-        if let (Ok(true), Some(again)) = (&complete, again) {
-            complete = self.measure_drift(again, timed, &runnable[again.cell]);
-        }
-        if matches!(complete, Ok(true)) {
-            complete = self.count(&counts, timed);
-        }
-        if matches!(complete, Ok(true)) {
-            complete = self.explain(&explains, counted);
-        }
-        self.finish(complete)
+        let mut run_all = || -> Result<()> {
+            self.before_trials()?;
+            self.run_scales(&turns, &runnable)?;
+            if let Some(again) = again {
+                self.measure_drift(again, timed, &runnable[again.cell])?;
+            }
+            self.count(&counts, timed)?;
+            self.explain(&explains, counted)
+        };
+        let ended = run_all();
+        self.finish(ended)
     }
 
-    /// Runs trials until `ends`. Returns `false` if it was interrupted.
-    fn run_until(&mut self, ends: Instant, cells: &[PlannedCell]) -> Result<bool, HarnessError> {
+    /// Runs trials until `ends`.
+    fn run_until(&mut self, ends: Instant, cells: &[PlannedCell]) -> Result<()> {
         let lasts = Duration::from_millis(self.plan.lasts_ms.unwrap_or_default());
         self.progress.note(&format!(
             "{} cells, each measured once and then again where the order is not certain, within {} (--for)",
@@ -78,26 +75,25 @@ impl Run<'_> {
         ));
         self.progress.started_for(self.began, lasts);
         let counts = self.cells_to_count(cells);
-        if !(self.before_trials()? && self.race(cells, ends)?) {
-            return Ok(false);
-        }
+        self.before_trials()?;
+        self.race(cells, ends)?;
         let trials = self.journal.trials.len() as u32;
         let explains = self.cells_to_explain(cells)?;
-        if !(self.count(&counts, trials)? && self.explain(&explains, trials)?) {
-            return Ok(false);
-        }
+        self.count(&counts, trials)?;
+        self.explain(&explains, trials)?;
         // The counting trials may have left some time.
         self.continue_race(cells, ends)
     }
 
     /// Writes the result of a run that is complete or was interrupted.
-    fn finish(mut self, complete: Result<bool, HarnessError>) -> Result<ResultFile, HarnessError> {
+    fn finish(mut self, ended: Result<()>) -> Result<ResultFile> {
         self.progress.finished();
-        if complete.is_err() && !self.dirs.exists() {
-            self.keep_result();
-        }
-        let complete = complete?;
-        if complete {
+        let is_interrupted = matches!(ended, Err(HarnessError::Interrupted { .. }));
+        if !is_interrupted {
+            if ended.is_err() && !self.dirs.exists() {
+                self.keep_result();
+            }
+            ended?;
             self.after_trials()?;
             self.journal.add(Line::End { finished: manifest::now() })?;
         }
@@ -107,9 +103,9 @@ impl Run<'_> {
         } else {
             self.keep_result();
         }
-        match complete {
-            true => Ok(result),
-            false => Err(HarnessError::Interrupted { result: Some(Box::new(result)) }),
+        match is_interrupted {
+            false => Ok(result),
+            true => Err(HarnessError::Interrupted { result: Some(Box::new(result)) }),
         }
     }
 

@@ -8,7 +8,7 @@ use embermark_workloads::Source;
 
 use super::failed;
 use crate::system::System;
-use crate::{HarnessError, disk};
+use crate::{HarnessError, Result, disk};
 
 /// Scales below this are staged without a check: a full disk is reported then.
 const LARGE_SCALE: u64 = 1_000_000;
@@ -27,7 +27,7 @@ pub(super) fn check_space(
     workload: &str,
     scales: &[Scale],
     dir: &Path,
-) -> Result<(), HarnessError> {
+) -> Result<()> {
     let rows = |scale: &Scale| match scale {
         Scale::Rows(rows) if *rows >= LARGE_SCALE => Some(*rows),
         _ => None,
@@ -46,7 +46,7 @@ pub(super) fn check_space(
 
 /// Returns the size in bytes of a sample of a workload's rows, and its number of rows. A workload
 /// may stage several files.
-fn sample(source: &dyn Source, workload: &str, dir: &Path) -> Result<(u64, u64), HarnessError> {
+fn sample(source: &dyn Source, workload: &str, dir: &Path) -> Result<(u64, u64)> {
     let (folder, scale) = (dir.join(format!("{workload}-sample")), Scale::Rows(SAMPLE_ROWS));
     // If the folder cannot be created, staging fails and reports it.
     let _ = fs::create_dir(&folder);

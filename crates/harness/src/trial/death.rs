@@ -92,10 +92,8 @@ pub(super) fn by_full_disk(how: &str, job: &Job) -> bool {
 /// Adds the parent's line to a worker's log.
 pub(super) fn note(log: &Path, text: &str) {
     // A trial does not fail because its log cannot be written.
-    let _ = fs::OpenOptions::new()
-        .append(true)
-        .open(log)
-        .and_then(|mut file| writeln!(file, "embermark: {text}"));
+    let log = File::options().append(true).open(log);
+    let _ = log.and_then(|mut log| writeln!(log, "embermark: {text}"));
 }
 
 #[cfg(test)]

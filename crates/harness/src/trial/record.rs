@@ -1,7 +1,11 @@
-//! Builds the record of a trial from its events.
+//! Receives the events of a worker, and builds the record of its trial from them.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::ChildStdout;
+use std::sync::mpsc::{Receiver, channel};
 
 use embermark_model::Status;
-use embermark_model::foreign::shortened;
+use embermark_model::foreign::{clipped, shortened};
 use embermark_model::result::{PhaseResult, Trial};
 
 use super::OnDisk;
@@ -118,17 +122,53 @@ impl Record {
     /// Returns the whole trial. Its status is that of its worst phase or of what ended it.
     pub fn close(self, failure: Option<(Status, String)>) -> Trial {
         let mut trial = self.trial;
-        if let Some((status, reason)) = &failure
-            && let Some(phase) = self.open_phase
-        {
-            let reason = Some(reason.clone());
-            trial.phases.push(PhaseResult { status: *status, reason, ..phase });
-        }
         if let Some((status, reason)) = failure {
             (trial.status, trial.reason) = (status, Some(reason));
+            let reason = trial.reason.clone();
+            let open = self.open_phase.map(|phase| PhaseResult { status, reason, ..phase });
+            trial.phases.extend(open);
         }
         trial.update_status();
         trial
+    }
+}
+
+/// Longest line of an event: far longer than any histogram.
+const LONGEST_LINE: u64 = 16 << 20;
+
+/// Reads events in a separate thread. An invalid line is returned as its beginning.
+pub(super) fn listen_to(stdout: ChildStdout) -> Receiver<Result<Event, String>> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut stdout = BufReader::new(stdout);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match (&mut stdout).take(LONGEST_LINE).read_until(b'\n', &mut line) {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {}
+            }
+            // An incomplete last line is what a dying worker left of an event.
+            if line.last() != Some(&b'\n') && (line.len() as u64) < LONGEST_LINE {
+                return;
+            }
+            let event = serde_json::from_slice(&line).map_err(|_| beginning(&line));
+            let garbled = event.is_err();
+            if sender.send(event).is_err() || garbled {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// Returns the beginning of an invalid line, and whether it is too long.
+fn beginning(line: &[u8]) -> String {
+    const SHOWN: usize = 80;
+    let shown = clipped(&String::from_utf8_lossy(&line[..line.len().min(4 * SHOWN)]), SHOWN);
+    match line.len() as u64 {
+        LONGEST_LINE => format!("{shown} (a line of more than {} MiB)", LONGEST_LINE >> 20),
+        _ => shown,
     }
 }
 
@@ -193,5 +233,13 @@ mod tests {
             (Status::Failed, Some("died".to_owned()))
         );
         assert_eq!(ending(trial(&[("load", Status::Wrong)]), died()).0, Status::Wrong);
+    }
+
+    #[test]
+    fn nonsense_is_quoted_by_its_beginning_alone() {
+        assert_eq!(beginning(b"Segmentation fault\n"), "Segmentation fault");
+        assert_eq!(beginning("é".repeat(500).as_bytes()), format!("{}…", "é".repeat(79)));
+        assert_eq!(beginning(b"\xff\xfe\n"), "\u{fffd}\u{fffd}");
+        assert!(beginning(&vec![b'v'; 16 << 20]).ends_with("v… (a line of more than 16 MiB)"));
     }
 }

@@ -1,5 +1,6 @@
 //! Runs a trial in this process: prepares and opens one cell and measures it phase by phase.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -9,21 +10,21 @@ use embermark_engines::{OpenOptions, Opened, Reopener};
 use embermark_model::{Configuration, Status, result};
 use embermark_workloads::{Bench, Spec};
 
-use super::{Events, Stop, failed};
+use super::{Stop, failed};
 use crate::clock::ClockCheck;
 use crate::companion::Starter;
 use crate::explaining::Explainer;
 use crate::loading::Loads;
 use crate::network::Carrier;
 use crate::phase_observer::Traffic;
-use crate::probes::Probes;
-use crate::protocol::{Event, Job};
+use crate::probe::Probes;
+use crate::protocol::{Event, Job, send};
 use crate::referees::REFEREES;
 use crate::{Catalog, cgroup, heap, probe};
 
 mod phase;
 
-pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
+pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut File) -> Result<(), Stop> {
     let catalog = catalog.with_described(job.engine_library.as_ref()).map_err(failed)?;
     let catalog = catalog.with_files(&job.plan).map_err(failed)?;
     let engine = catalog.engine_of(&job.plan.configurations, &job.cell.engine).map_err(failed)?;
@@ -88,7 +89,7 @@ pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(
         open_ns: Some(open_ns),
         ..result::Trial::default()
     };
-    events.send(&Event::Ready { trial: Box::new(trial), server })?;
+    send(events, &Event::Ready { trial: Box::new(trial), server })?;
 
     let mut trial = Trial {
         job,
@@ -104,10 +105,9 @@ pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(
         events,
     };
     let phases = trial.bench.phases().to_vec();
-    for name in &job.phases {
-        if !phases.iter().any(|phase| phase.name == name) {
-            return Err(failed(format!("the workload has no phase '{name}'")));
-        }
+    let is_known = |name: &&String| phases.iter().any(|phase| phase.name == **name);
+    if let Some(name) = job.phases.iter().find(|name| !is_known(name)) {
+        return Err(failed(format!("the workload has no phase '{name}'")));
     }
     for (index, phase) in phases.into_iter().enumerate() {
         if job.phases.iter().any(|name| name == phase.name) {
@@ -115,11 +115,11 @@ pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(
         }
     }
     if let Some(reason) = changed(&settings, &trial.bench.tier_settings()?) {
-        trial.events.send(&Event::TierChanged { reason })?;
+        send(trial.events, &Event::TierChanged { reason })?;
     }
     trial.bench.finish()?;
     if let Some(carrier) = carrier {
-        events.send(&Event::Network(carrier.end().map_err(failed)?))?;
+        send(events, &Event::Network(carrier.end().map_err(failed)?))?;
     }
     Ok(())
 }
@@ -175,5 +175,5 @@ struct Trial<'a> {
     /// Root process of a private server.
     server: Option<u32>,
     traffic: Traffic,
-    events: &'a mut Events,
+    events: &'a mut File,
 }

@@ -155,7 +155,7 @@ fn each_limit_of_memory_has_cells_of_its_own_and_no_reference_takes_part() {
     assert_eq!(skipped, [false, false, false, true]);
     // A server given by URL cannot be limited.
     plan.engines = vec!["server".into()];
-    plan.urls.insert("server".into(), ServerUrl::new("toy://elsewhere".into()));
+    plan.urls.insert("server".into(), ServerUrl::from("toy://elsewhere"));
     let skip = planned(&plan, &CATALOG).unwrap()[1].skip.clone().unwrap();
     assert_eq!(skip.status, Status::Unsupported);
 }
@@ -219,7 +219,7 @@ fn unknown_names_are_answered_with_the_nearest() {
         (|plan| plan.variants.push("singel".into()), "did you mean 'single'?"),
         (|plan| plan.phases = Some(vec!["raed".into()]), "did you mean 'read'?"),
         (
-            |plan| drop(plan.urls.insert("servr".into(), ServerUrl::new(String::new()))),
+            |plan| drop(plan.urls.insert("servr".into(), ServerUrl::from(""))),
             "did you mean 'server'?",
         ),
     ];
@@ -247,7 +247,7 @@ fn plans_that_make_no_sense_are_refused() {
         (|plan| plan.warmup_runs = 3, "give at least 4 runs"),
         (|plan| plan.max_run_time_ms = Some(0), "longest run time of 0"),
         (
-            |plan| drop(plan.urls.insert("good".into(), ServerUrl::new(String::new()))),
+            |plan| drop(plan.urls.insert("good".into(), ServerUrl::from(""))),
             "'good', which is not a server",
         ),
     ];

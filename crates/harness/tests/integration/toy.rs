@@ -17,7 +17,7 @@ use embermark_engines::{
 };
 use embermark_harness::Catalog;
 use embermark_meter::{Measured, Meter};
-use embermark_model::answer::{Answer, Expected, Value};
+use embermark_model::answer::Answer;
 use embermark_model::plan::{DataSource, Dataset};
 use embermark_model::result::{Execution, PhaseKind};
 use embermark_model::{Durability, Scale};
@@ -354,20 +354,8 @@ impl Workload for Squares {
             ],
             overview: Protocol::of(&[5], &["single"]),
             usual: Protocol::of(&[5], &["single"]),
-            reads_files: false,
-            whole: false,
-            timed: &[],
-            windowed: &[],
             clients: 1,
-            gets: None,
-            lasts: false,
-            until_steady: false,
-            cold: false,
-            searches: &[],
-            arrivals: &[],
-            apart: &[],
-            joins: false,
-            points: &[],
+            ..WorkloadInfo::default()
         }
     }
 
@@ -477,7 +465,7 @@ impl Bench for Numbers {
             }
         }
         meter.stop();
-        let answer = Answer::Rows(vec![vec![Value::Int(sum as i64)]]);
+        let answer = Answer::Count(sum);
         // The execution is reported when the sum was made.
         let execution = (phase == 2).then_some(Execution::ClientSide);
         Ok(Outcome { answer, execution, ..Outcome::default() })
@@ -495,8 +483,7 @@ impl Bench for Numbers {
             1 => squares(measured.ops),
             _ => squares(self.rows),
         };
-        let rows = vec![vec![Value::Int(expected as i64)]];
-        Expected::Set { rows, optional: vec![] }.check(&outcome.answer)?;
+        Answer::Count(expected).check(&outcome.answer)?;
         Ok(Passed::default())
     }
 

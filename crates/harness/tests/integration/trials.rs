@@ -304,7 +304,7 @@ fn a_server_is_measured_apart_from_its_client() {
 
 fn the_time_of_a_server_given_by_its_url_is_not_counted_as_that_of_other_programs() {
     let out = Out::new();
-    let urls = [("server".to_owned(), ServerUrl::new("toy://here".to_owned()))].into();
+    let urls = [("server".to_owned(), ServerUrl::from("toy://here"))].into();
     let result = run(&Plan { urls, ..plan(&["server"]) }, &out.options()).unwrap();
     let cell = cell(&result, "server");
     assert_eq!(cell.status, Status::Ok, "{:?}", cell.reason);

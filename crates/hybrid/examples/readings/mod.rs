@@ -5,12 +5,12 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use embermark_contract::kv::mirror::{Decode, Row};
 use embermark_contract::kv::{KvStore, Table, TableDef};
 use embermark_contract::sql::{self, Nullable, Param, SqlType};
-use embermark_contract::{EngineError, OpenOptions, Result, Store};
+use embermark_contract::{EngineError, OpenOptions, Result};
 use embermark_engines::registry;
 use embermark_hybrid::{Hybrid, OpenMirror, Options};
 use embermark_model::Durability;
@@ -52,6 +52,12 @@ pub fn key(sensor: u16, time: i64) -> Vec<u8> {
     [&sensor.to_be_bytes()[..], &time.to_be_bytes()].concat()
 }
 
+/// Runs a call and returns its result and its milliseconds.
+pub fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
+    let began = Instant::now();
+    work().map(|done| (done, began.elapsed().as_secs_f64() * 1000.0))
+}
+
 /// Memory in bytes.
 #[derive(Clone, Copy)]
 pub struct Memory {
@@ -79,18 +85,13 @@ pub fn open(
     // With a writable map a full disk is a bus error, which ends the process. With write calls it is
     // an error.
     options.settings.push(("MDB_WRITEMAP".to_owned(), "OFF".to_owned()));
-    let Store::Kv(front) = engine("lmdb")?.open(&options)?.store else {
-        return Err(EngineError::failed("logger", "open LMDB", "it is not a key-value store"));
-    };
+    let front = engine("lmdb")?.open(&options)?.store.into_kv("logger", "open LMDB")?;
     let mirror: OpenMirror = Arc::new(move |folder| {
         let mut options = OpenOptions::new(folder, Durability::None, memory.cache);
         options.limit = memory.limit;
         // This client, and the one that refreshes in the background.
         options.clients = 2;
-        match engine("duckdb")?.open(&options)?.store {
-            Store::Sql(store) => Ok(store),
-            _ => Err(EngineError::failed("logger", "open DuckDB", "it is not an SQL database")),
-        }
+        engine("duckdb")?.open(&options)?.store.into_sql("logger", "open DuckDB")
     });
     let mut options = Options::new(folder.join("mirror"), mirror);
     options.refresh_every = refresh_every;

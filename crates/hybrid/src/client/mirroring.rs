@@ -13,7 +13,7 @@ use super::Hybrid;
 use crate::catalog::{Entry, Stamp};
 use crate::mirror::Connection;
 use crate::refresh::{self, PrecedingWork, Source};
-use crate::state::State;
+use crate::shared::State;
 use crate::{NAME, cold};
 
 impl Hybrid {
@@ -51,7 +51,7 @@ impl Hybrid {
         if shared.current().is_none() {
             self.open_mirror(&mut state)?;
         }
-        self.connect(state.generation, || shared.mirror_handle.open_client())?;
+        self.connect(state.generation, || shared.mirror_thread.open_client())?;
         self.catch_up(&mut state, None)
     }
 
@@ -69,11 +69,7 @@ impl Hybrid {
     }
 
     /// Brings the open mirror up to date over the open connection.
-    pub(crate) fn catch_up(
-        &mut self,
-        state: &mut State,
-        before: Option<PrecedingWork<'_>>,
-    ) -> Result<()> {
+    fn catch_up(&mut self, state: &mut State, before: Option<PrecedingWork<'_>>) -> Result<()> {
         let shared = Arc::clone(&self.shared);
         if shared.is_up_to_date() {
             return Ok(());
@@ -88,18 +84,28 @@ impl Hybrid {
         transferred
     }
 
+    /// Does `before` in the mirror and brings it up to date, if this client is connected to it.
+    /// Otherwise the mirror is rebuilt from the front's current state.
+    pub(crate) fn catch_up_after(
+        &mut self,
+        state: &mut State,
+        before: PrecedingWork<'_>,
+    ) -> Result<()> {
+        let generation = self.connection.as_ref().map(|connection| connection.generation);
+        if generation.is_none() || self.shared.current() != generation {
+            self.shared.set_current(None);
+            return Ok(());
+        }
+        self.catch_up(state, Some(before))
+    }
+
     fn with_mirror<T>(
         &mut self,
         work: impl FnOnce(Source<'_>, &mut dyn SqlStore) -> Result<T>,
     ) -> Result<T> {
         let Self { front, recorder, tables, connection, .. } = self;
-        let Some(connection) = connection else {
-            return Err(EngineError::failed(NAME, "refresh its mirror", "it is not connected"));
-        };
-        work(
-            Source { front: &mut **front, catalog: recorder.catalog, tables },
-            &mut *connection.sql,
-        )
+        let sql = &mut *Connection::of(connection, "refresh its mirror")?.sql;
+        work(Source { front: &mut **front, catalog: recorder.catalog, tables }, sql)
     }
 
     fn open_mirror(&mut self, state: &mut State) -> Result<()> {
@@ -111,19 +117,22 @@ impl Hybrid {
             catalog.take_stamp(&mut *self.front)?;
         }
         self.connection = None;
-        let (generation, stored) = shared.mirror_handle.open(state.generation, stamp)?;
+        let (of_thread, known) = (Arc::clone(&shared), state.generation);
+        let opened = shared.mirror_thread.ask(move |worker| worker.open(&of_thread, known, stamp));
+        let (generation, stored) = opened?;
         state.generation = generation;
-        if let Some(stored) = stored {
-            state.highest = stored.highest;
-            shared.applied.store(stored.applied, Ordering::Release);
-            self.connect(generation, || shared.mirror_handle.open_client())?;
+        let open_client = || shared.mirror_thread.open_client();
+        if let Some((applied, highest)) = stored {
+            state.highest = highest;
+            shared.applied.store(applied, Ordering::Release);
+            self.connect(generation, open_client)?;
             self.with_mirror(|source, sql| refresh::make_views(source, sql, (&shared, state)))?;
         } else {
             state.highest.clear();
             shared.recording.store(true, Ordering::Release);
             // Transactions after this record see that changes are recorded.
-            let barrier = self.recorder.record_table_change(&mut *self.front, &shared, None)?;
-            self.connect(generation, || shared.mirror_handle.open_client())?;
+            let barrier = self.recorder.run_recorded(&mut *self.front, &shared, |_, _| Ok(()))?;
+            self.connect(generation, open_client)?;
             let rows =
                 self.with_mirror(|source, sql| refresh::load_all(source, sql, (&shared, state)));
             if let Err(error) = rows {
@@ -163,7 +172,8 @@ impl Hybrid {
         let stamp = Stamp::new(shared.next.load(Ordering::Acquire));
         let signed = (was_open && !crashed).then(|| (stamp, std::mem::take(&mut *state)));
         let is_signed = signed.is_some();
-        shared.mirror_handle.close(signed)?;
+        let of_thread = Arc::clone(&shared);
+        shared.mirror_thread.ask(move |worker| worker.close(&of_thread, signed))?;
         if is_signed {
             self.recorder.catalog.put_stamp(&mut *self.front, stamp)?;
         }
@@ -197,7 +207,7 @@ impl Mirror for Hybrid {
         let shared = Arc::clone(&self.shared);
         let _state = shared.state();
         if shared.set_mirrored_table(id, name, decode) && shared.current().is_some() {
-            self.recorder.record_table_change(&mut *self.front, &shared, Some(id))?;
+            self.recorder.record_table_change(&mut *self.front, &shared, id)?;
         }
         cold::check_time_column(&shared, id)
     }
@@ -215,9 +225,7 @@ impl Mirror for Hybrid {
             self.refresh()?;
         }
         let applied = self.shared.applied.load(Ordering::Acquire);
-        let Some(connection) = &mut self.connection else {
-            return Err(EngineError::failed(NAME, "ask its mirror", "it is not connected"));
-        };
+        let connection = Connection::of(&mut self.connection, "ask its mirror")?;
         if connection.applied != applied {
             connection.applied = applied;
             connection.sql.data_changed();

@@ -14,8 +14,9 @@ use super::tables::{ArchivedTable, Chunk, time_column_index};
 use super::view::{RUN, literal};
 use crate::NAME;
 use crate::client::Hybrid;
+use crate::mirror::Connection;
 use crate::refresh::PrecedingWork;
-use crate::rows::Pairs;
+use crate::rows::{Columns, Pairs};
 use crate::shared::{MirroredTable, Shared};
 
 /// The rows of a table to archive, and how.
@@ -101,10 +102,8 @@ impl Hybrid {
                     chunks.push(chunk);
                 }
             }
-            match part.next {
-                Some(next) => from = next,
-                None => break,
-            }
+            let Some(next) = part.next else { break };
+            from = next;
         }
         if !chunks.is_empty() {
             self.commit_chunks((table, id), &mirrored, chunks, &Pairs::default())?;
@@ -164,21 +163,17 @@ impl Hybrid {
         what: &Archive<'_>,
         (run, number): (u32, u32),
     ) -> Result<(Chunk, u64)> {
-        let files = self.shared.files();
-        files.create_folder()?;
+        let folder = &self.shared.options.cold;
+        files::create_folder(folder)?;
         let file = format!("{}-{run:08}-{number:04}.parquet", mirrored.name());
-        let Some(connection) = &mut self.connection else {
-            return Err(EngineError::failed(NAME, "archive", "its mirror is not connected"));
-        };
-        let sql = &mut *connection.sql;
+        let sql = &mut *Connection::of(&mut self.connection, "archive by its mirror")?.sql;
         let write = |path: &Path| write_parquet(sql, mirrored, &part.pairs, run, path);
-        let bytes = files::write_atomically(&files.path(&file), write)?;
+        let bytes = files::write_atomically(&folder.join(&file), write)?;
         let rows = part.pairs.len() as u64;
         let Archive { before, removes_pairs, .. } = *what;
-        Ok((
-            Chunk { run, part: number, before, times: part.times, rows, removes_pairs, file },
-            bytes,
-        ))
+        let chunk =
+            Chunk { run, part: number, before, times: part.times, rows, removes_pairs, file };
+        Ok((chunk, bytes))
     }
 
     /// Adds written files to the table's chunks, in one transaction. It also removes the pairs of
@@ -207,15 +202,9 @@ impl Hybrid {
         shared.cold.update(id, |archived| {
             archived.set_chunks([archived.chunks(), &chunks].concat());
         });
-        let generation = self.connection.as_ref().map(|connection| connection.generation);
-        if generation.is_none() || shared.current() != generation {
-            // The mirror is rebuilt from the front's current state.
-            shared.set_current(None);
-            return Ok(());
-        }
-        let work =
-            &mut |sql: &mut dyn SqlStore| mirrored.delete_archived(sql, shared.files(), &chunks);
-        self.catch_up(&mut state, Some(PrecedingWork { table: id, work }))
+        let folder = &shared.options.cold;
+        let work = &mut |sql: &mut dyn SqlStore| mirrored.delete_archived(sql, folder, &chunks);
+        self.catch_up_after(&mut state, PrecedingWork { table: id, work })
     }
 }
 
@@ -231,7 +220,7 @@ fn write_parquet(
     let delete = format!("DELETE FROM {}", part.name);
     mirrored.create_temporary(sql, part)?;
     sql.batch(&delete)?;
-    pairs.load(sql, part, &*mirrored.decode)?;
+    pairs.load(Columns::All, sql, part, &*mirrored.decode)?;
     let key: Vec<_> = mirrored.removals.columns.iter().map(|(name, ..)| *name).collect();
     sql.batch(&format!(
         "COPY (SELECT *, {run}::BIGINT AS {RUN} FROM {} ORDER BY {}) TO {} (FORMAT parquet)",
@@ -253,33 +242,26 @@ impl Part {
     ) -> Result<Self> {
         let gone = cold.invalidations(snapshot, id, from)?;
         let mut part = Self { pairs: Pairs::default(), times: (i64::MAX, i64::MIN), next: None };
-        let mut odd = None;
-        snapshot.scan(table, Range::between(from, None), &mut |key, value| {
-            let Some(time) = archived.time(key) else {
-                odd = Some(format!("{key:?}"));
-                return ControlFlow::Break(());
-            };
+        snapshot.try_scan(table, Range::between(from, None), |key, value| {
+            let time = archived.time(key).ok_or_else(|| {
+                let why = format!("the key {key:?} has no integer in the column {}", what.time);
+                EngineError::failed(NAME, "archive", why)
+            })?;
             let gone = gone.get(key).copied();
             // Pairs that have changed since the run began are left to the next run.
             let changes = gone.is_some_and(|gone| gone >= archived.newest);
             if time >= what.before || changes || archived.is_cold(time, gone) {
-                return ControlFlow::Continue(());
+                return Ok(ControlFlow::Continue(()));
             }
             if part.pairs.len() >= what.rows_per_file.max(1) {
                 part.next = Some(key.to_vec());
-                return ControlFlow::Break(());
+                return Ok(ControlFlow::Break(()));
             }
             part.pairs.push(key, value);
             part.times = (part.times.0.min(time), part.times.1.max(time));
-            ControlFlow::Continue(())
+            Ok(ControlFlow::Continue(()))
         })?;
-        match odd {
-            None => Ok(part),
-            Some(odd) => {
-                let message = format!("the key {odd} has no integer in the column {}", what.time);
-                Err(EngineError::failed(NAME, "archive", message))
-            }
-        }
+        Ok(part)
     }
 }
 

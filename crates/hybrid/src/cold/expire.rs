@@ -8,9 +8,11 @@ use embermark_contract::kv::{self, Range, Table};
 use embermark_contract::sql::SqlStore;
 use embermark_contract::{EngineError, Result, Scope};
 
+use super::files;
 use super::tables::{ArchivedTable, Chunk};
 use crate::client::Hybrid;
 use crate::refresh::PrecedingWork;
+use crate::shared::MirroredTable;
 use crate::{NAME, change_log};
 
 /// Number of pairs that are deleted per transaction.
@@ -27,10 +29,6 @@ pub struct Expired {
     pub rows: u64,
 }
 
-/// Names of files whose chunks were removed.
-#[derive(Default)]
-pub(crate) struct RemovedFiles(Vec<String>);
-
 impl Hybrid {
     /// Removes the pairs of a table with a time before `before`, and the chunks in which every row
     /// is that old. A chunk with a newer row keeps all rows until a later call removes it as a
@@ -42,7 +40,7 @@ impl Hybrid {
     /// or the mirror's error. After an error, call it again to continue.
     pub fn expire(&mut self, table: Table, before: i64) -> Result<Expired> {
         let shared = Arc::clone(&self.shared);
-        let (id, _) = self.mirrored_table(table, "expire rows")?;
+        let (id, mirrored) = self.mirrored_table(table, "expire rows")?;
         let _run_lock = shared.cold.lock_runs();
         let archived =
             shared.cold.get(id).filter(|archived| archived.time.is_some()).ok_or_else(|| {
@@ -56,8 +54,8 @@ impl Hybrid {
         let rows = past.iter().map(|chunk| chunk.rows).sum();
         let expired = Expired { pairs, chunks: past.len() as u64, rows };
         if !past.is_empty() {
-            let removed = self.remove_chunks(id, &past, left)?;
-            self.remove(removed)?;
+            self.remove_chunks((id, &mirrored), &past, left)?;
+            self.remove_files(&past)?;
         }
         Ok(expired)
     }
@@ -101,15 +99,18 @@ impl Hybrid {
                     self.refresh()?;
                 }
             }
-            match next {
-                Some(next) => from = next,
-                None => return Ok(total),
-            }
+            let Some(next) = next else { return Ok(total) };
+            from = next;
         }
     }
 
     /// Removes chunks from the hybrid's own tables and from the view of an open mirror.
-    fn remove_chunks(&mut self, id: u8, past: &[Chunk], left: Vec<Chunk>) -> Result<RemovedFiles> {
+    fn remove_chunks(
+        &mut self,
+        (id, mirrored): (u8, &MirroredTable),
+        past: &[Chunk],
+        left: Vec<Chunk>,
+    ) -> Result<()> {
         let shared = Arc::clone(&self.shared);
         let mut state = shared.state();
         let cold = self.recorder.catalog.cold;
@@ -119,25 +120,17 @@ impl Hybrid {
             cold.remove_invalidations(batch, id, oldest)
         })?;
         shared.cold.update(id, |archived| archived.set_chunks(left));
-        let removed = RemovedFiles(past.iter().map(|chunk| chunk.file.clone()).collect());
-        let generation = self.connection.as_ref().map(|connection| connection.generation);
-        if let Some(mirrored) = shared.mirrored_table(id).filter(|_| shared.current() == generation)
-        {
-            let forget = mirrored.remove_invalidations_sql(oldest);
-            let work = &mut |sql: &mut dyn SqlStore| sql.batch(&forget);
-            self.catch_up(&mut state, Some(PrecedingWork { table: id, work }))?;
-        } else {
-            // The mirror is rebuilt from the front's current state.
-            shared.set_current(None);
-        }
-        Ok(removed)
+        let forget = mirrored.remove_invalidations_sql(oldest);
+        let work = &mut |sql: &mut dyn SqlStore| sql.batch(&forget);
+        self.catch_up_after(&mut state, PrecedingWork { table: id, work })
     }
 
-    /// Removes every chunk of a table that will be cleared from the hybrid's own tables.
-    pub(crate) fn clear_cold(&mut self, table: Table) -> Result<RemovedFiles> {
+    /// Removes every chunk of a table that will be cleared from the hybrid's own tables. Returns
+    /// the table as it was, if it was archived.
+    pub(crate) fn clear_cold(&mut self, table: Table) -> Result<Option<Arc<ArchivedTable>>> {
         let shared = Arc::clone(&self.shared);
-        let Some(id) = self.numbers.get(table) else { return Ok(RemovedFiles::default()) };
-        let Some(archived) = shared.cold.get(id) else { return Ok(RemovedFiles::default()) };
+        let Some(id) = self.numbers.get(table) else { return Ok(None) };
+        let Some(archived) = shared.cold.get(id) else { return Ok(None) };
         let _state = shared.state();
         let cold = self.recorder.catalog.cold;
         self.recorder.run_recorded(&mut *self.front, &shared, |batch, record| {
@@ -149,13 +142,14 @@ impl Hybrid {
             archived.bound = None;
             archived.set_chunks(Vec::new());
         });
-        Ok(RemovedFiles(archived.chunks().iter().map(|chunk| chunk.file.clone()).collect()))
+        Ok(Some(archived))
     }
 
-    /// Removes files that no longer belong to a chunk. If there are other clients, whose queries may
-    /// still read the files, the next call removes them.
-    pub(crate) fn remove(&mut self, RemovedFiles(mut files): RemovedFiles) -> Result<()> {
+    /// Removes the files of removed chunks. If there are other clients, whose queries may still
+    /// read the files, the next call removes them.
+    pub(crate) fn remove_files(&mut self, of: &[Chunk]) -> Result<()> {
         let shared = Arc::clone(&self.shared);
+        let mut files: Vec<String> = of.iter().map(|chunk| chunk.file.clone()).collect();
         if !files.is_empty() && shared.current().is_some() {
             self.refresh()?;
         }
@@ -164,14 +158,14 @@ impl Hybrid {
                 shared.cold.obsolete_files.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::swap(&mut files, &mut *obsolete_files);
         }
-        shared.files().remove(&files)
+        files::remove(&shared.options.cold, &files)
     }
 
     /// Removes the files that an earlier call left. No query may be running.
     pub(crate) fn remove_obsolete_files(&mut self) -> Result<()> {
         let mut obsolete_files =
             self.shared.cold.obsolete_files.lock().unwrap_or_else(PoisonError::into_inner);
-        self.shared.files().remove(&std::mem::take(&mut *obsolete_files))
+        files::remove(&self.shared.options.cold, &std::mem::take(&mut *obsolete_files))
     }
 
     /// Puts pairs into a table that was archived, whose chunks may hold rows with the same keys.

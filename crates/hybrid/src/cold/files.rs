@@ -13,36 +13,26 @@ use crate::shared::Shared;
 /// Suffix of an incomplete file.
 const PART: &str = ".part";
 
-/// Folder of the files.
-#[derive(Clone, Copy)]
-pub(crate) struct Files<'a>(pub &'a Path);
-
-impl Files<'_> {
-    pub(crate) fn path(self, name: &str) -> PathBuf {
-        self.0.join(name)
+/// Creates the folder of the files, which then survives a power cut like them.
+pub(super) fn create_folder(folder: &Path) -> Result<()> {
+    if folder.is_dir() {
+        return Ok(());
     }
+    fs::create_dir_all(folder).map_err(|e| EngineError::file(NAME, "make", folder, e))?;
+    sync_parent(folder)
+}
 
-    /// Creates the folder, which then survives a power cut like its files.
-    pub(crate) fn create_folder(self) -> Result<()> {
-        if self.0.is_dir() {
-            return Ok(());
-        }
-        fs::create_dir_all(self.0).map_err(|e| EngineError::file(NAME, "make", self.0, e))?;
-        sync_parent(self.0)
-    }
-
-    /// Removes files that no query reads.
-    pub(crate) fn remove(self, names: &[String]) -> Result<()> {
-        names.iter().try_for_each(|name| {
-            let path = self.path(name);
-            match fs::remove_file(&path) {
-                Err(e) if e.kind() != ErrorKind::NotFound => {
-                    Err(EngineError::file(NAME, "remove", path, e))
-                }
-                _ => Ok(()),
+/// Removes files that no query reads.
+pub(super) fn remove(folder: &Path, names: &[String]) -> Result<()> {
+    names.iter().try_for_each(|name| {
+        let path = folder.join(name);
+        match fs::remove_file(&path) {
+            Err(e) if e.kind() != ErrorKind::NotFound => {
+                Err(EngineError::file(NAME, "remove", path, e))
             }
-        })
-    }
+            _ => Ok(()),
+        }
+    })
 }
 
 /// Lets `write` write a file under another name, and renames it once it is on disk. Returns its size
@@ -83,10 +73,10 @@ fn sync_parent(path: &Path) -> Result<()> {
 /// Checks when the front is opened that every chunk has its file, and removes files without a
 /// chunk.
 pub(crate) fn check_files(shared: &Shared, archived: &[(u8, ArchivedTable)]) -> Result<()> {
-    let files = Files(&shared.options.cold);
+    let folder = &shared.options.cold;
     let chunks = || archived.iter().flat_map(|(_, archived)| archived.chunks());
     for chunk in chunks() {
-        let path = files.path(&chunk.file);
+        let path = folder.join(&chunk.file);
         if let Err(error) = fs::metadata(&path) {
             let message = format!(
                 "its {} rows are in {}, which cannot be read ({error}): put the file back, from a copy \
@@ -97,13 +87,13 @@ pub(crate) fn check_files(shared: &Shared, archived: &[(u8, ArchivedTable)]) -> 
             return Err(EngineError::failed(NAME, "open a cold chunk", message));
         }
     }
-    let Ok(entries) = fs::read_dir(&shared.options.cold) else { return Ok(()) };
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let is_chunk_file = name.ends_with(".parquet") || name.ends_with(".parquet.part");
         if is_chunk_file && chunks().all(|chunk| chunk.file != name) {
             shared.report(&format!("{name} does not belong to a cold chunk and is removed"));
-            files.remove(&[name])?;
+            remove(folder, &[name])?;
         }
     }
     Ok(())

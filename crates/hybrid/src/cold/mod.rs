@@ -17,7 +17,7 @@ pub use archive::{Archive, Archived};
 pub use expire::Expired;
 
 pub(crate) use archive::check_time_column;
-pub(crate) use files::{Files, check_files, write_atomically};
+pub(crate) use files::{check_files, write_atomically};
 pub(crate) use store::{ColdTables, record_change};
 pub(crate) use tables::{ArchivedTable, Cold};
 pub(crate) use view::{RUN, literal};

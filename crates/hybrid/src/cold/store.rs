@@ -32,20 +32,20 @@ fn invalidation_key(id: u8, key: &[u8]) -> Vec<u8> {
 }
 
 impl ColdTables {
-    pub(crate) fn open(front: &mut dyn KvStore) -> Result<Self> {
+    pub fn open(front: &mut dyn KvStore) -> Result<Self> {
         let chunks = front.table(&TableDef::named("hybridcold"))?;
         Ok(Self { chunks, invalidations: front.table(&TableDef::named("hybridgone"))? })
     }
 
     /// Returns the data about every table that was archived.
-    pub(crate) fn archived_tables(
-        &self,
-        front: &mut dyn KvStore,
-    ) -> Result<Vec<(u8, ArchivedTable)>> {
+    pub fn archived_tables(&self, front: &mut dyn KvStore) -> Result<Vec<(u8, ArchivedTable)>> {
+        let odd = |key: &[u8]| {
+            let why = format!("the catalog entry {key:?} does not have this version's format");
+            EngineError::failed(NAME, "find its cold chunks", why)
+        };
         let mut found: Vec<(u8, ArchivedTable, Vec<Chunk>)> = Vec::new();
-        let mut odd = None;
         front.within(Scope::Snapshot, |snapshot| {
-            snapshot.scan(self.chunks, Range::default(), &mut |key, value| {
+            snapshot.try_scan(self.chunks, Range::default(), |key, value| {
                 let entered = match (key, found.last_mut()) {
                     (&[id], _) => {
                         decode_table(value).map(|archived| found.push((id, archived, Vec::new())))
@@ -55,16 +55,9 @@ impl ColdTables {
                     }
                     _ => None,
                 };
-                if entered.is_none() {
-                    odd = Some(format!("{key:?}"));
-                }
-                ControlFlow::Continue(())
+                entered.map(ControlFlow::Continue).ok_or_else(|| odd(key))
             })
         })?;
-        if let Some(odd) = odd {
-            let message = format!("the catalog entry {odd} does not have this version's format");
-            return Err(EngineError::failed(NAME, "find its cold chunks", message));
-        }
         let archived = found.into_iter().map(|(id, mut archived, chunks)| {
             archived.set_chunks(chunks);
             (id, archived)
@@ -73,7 +66,7 @@ impl ColdTables {
     }
 
     /// Stores that a run has begun.
-    pub(crate) fn put_table(
+    pub fn put_table(
         &self,
         batch: &mut dyn Operations,
         id: u8,
@@ -83,12 +76,7 @@ impl ColdTables {
         batch.put(self.chunks, &[id], &value)
     }
 
-    pub(crate) fn put_chunk(
-        &self,
-        batch: &mut dyn Operations,
-        id: u8,
-        chunk: &Chunk,
-    ) -> Result<()> {
+    pub fn put_chunk(&self, batch: &mut dyn Operations, id: u8, chunk: &Chunk) -> Result<()> {
         let Chunk { before, times: (lowest, highest), rows, removes_pairs, file, .. } = chunk;
         let numbers = [before.to_be_bytes(), lowest.to_be_bytes(), highest.to_be_bytes()];
         let rows = rows.to_be_bytes();
@@ -97,27 +85,17 @@ impl ColdTables {
         batch.put(self.chunks, &chunk_key(id, chunk), &value)
     }
 
-    pub(crate) fn remove_chunk(
-        &self,
-        batch: &mut dyn Operations,
-        id: u8,
-        chunk: &Chunk,
-    ) -> Result<()> {
+    pub fn remove_chunk(&self, batch: &mut dyn Operations, id: u8, chunk: &Chunk) -> Result<()> {
         batch.delete(self.chunks, &chunk_key(id, chunk)).map(drop)
     }
 
     /// Returns the number under which a key is recorded as changed.
-    pub(crate) fn invalidation(
-        &self,
-        of: &mut dyn Operations,
-        id: u8,
-        key: &[u8],
-    ) -> Result<Option<u32>> {
+    pub fn invalidation(&self, of: &mut dyn Operations, id: u8, key: &[u8]) -> Result<Option<u32>> {
         Ok(of.get(self.invalidations, &invalidation_key(id, key))?.and_then(number))
     }
 
     /// Returns all such numbers of a table for keys starting at `from`.
-    pub(crate) fn invalidations(
+    pub fn invalidations(
         &self,
         snapshot: &mut dyn Operations,
         id: u8,
@@ -137,17 +115,14 @@ impl ColdTables {
     }
 
     /// Whether any key of a table has such a number.
-    pub(crate) fn has_invalidations(&self, snapshot: &mut dyn Operations, id: u8) -> Result<bool> {
-        let (mut found, to) = (false, beyond(&[id]));
-        snapshot.scan(self.invalidations, Range::between(&[id], to.as_deref()), &mut |_, _| {
-            found = true;
-            ControlFlow::Break(())
-        })?;
-        Ok(found)
+    pub fn has_invalidations(&self, snapshot: &mut dyn Operations, id: u8) -> Result<bool> {
+        let to = beyond(&[id]);
+        let first = snapshot.first_key(self.invalidations, Range::between(&[id], to.as_deref()))?;
+        Ok(first.is_some())
     }
 
     /// Removes the numbers of a table's keys below `oldest`, because every chunk is newer.
-    pub(crate) fn remove_invalidations(
+    pub fn remove_invalidations(
         &self,
         batch: &mut dyn Operations,
         id: u8,

@@ -6,8 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use embermark_contract::kv::mirror::{Decode, Row};
 use embermark_contract::sql::Param;
 
-use crate::catalog::TABLES;
-
 /// A file of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
@@ -46,16 +44,16 @@ pub(crate) struct ArchivedTable {
 }
 
 impl ArchivedTable {
-    pub(crate) fn new(newest: u32, column: String) -> Self {
+    pub fn new(newest: u32, column: String) -> Self {
         Self { newest, column, ..Self::default() }
     }
 
-    pub(crate) fn chunks(&self) -> &[Chunk] {
+    pub fn chunks(&self) -> &[Chunk] {
         &self.chunks
     }
 
     /// Sets the chunks, in the order of their numbers.
-    pub(crate) fn set_chunks(&mut self, chunks: Vec<Chunk>) {
+    pub fn set_chunks(&mut self, chunks: Vec<Chunk>) {
         self.covers.clear();
         for Chunk { run, before, .. } in chunks.iter().rev().filter(|chunk| !chunk.removes_pairs) {
             let largest = self.covers.last().map_or(*before, |(_, later)| *later.max(before));
@@ -70,7 +68,7 @@ impl ArchivedTable {
     }
 
     /// Returns the time of a key.
-    pub(crate) fn time(&self, key: &[u8]) -> Option<i64> {
+    pub fn time(&self, key: &[u8]) -> Option<i64> {
         let (decode, place) = self.time.as_ref()?;
         let mut row = Row::new();
         decode.key(key, &mut row)?;
@@ -82,68 +80,57 @@ impl ArchivedTable {
 
     /// Returns the run up to which a change of a key invalidates rows. `None` if no chunk can hold a
     /// row of the key. A key with an unknown time may have one.
-    pub(crate) fn invalidation_run(&self, key: &[u8]) -> Option<u32> {
+    pub fn invalidation_run(&self, key: &[u8]) -> Option<u32> {
         let bound = self.bound?;
         self.time(key).is_none_or(|time| time < bound).then_some(self.newest)
     }
 
     /// Whether any pair of the front may have a valid row in a chunk.
-    pub(crate) fn may_hold_pairs(&self) -> bool {
+    pub fn may_hold_pairs(&self) -> bool {
         !self.covers.is_empty()
     }
 
     /// Whether the pair with a time, recorded as changed under a number, has its valid row in a
     /// chunk.
-    pub(crate) fn is_cold(&self, time: i64, gone: Option<u32>) -> bool {
+    pub fn is_cold(&self, time: i64, gone: Option<u32>) -> bool {
         let next = self.covers.partition_point(|(run, _)| *run <= gone.unwrap_or(0));
         self.covers.get(next).is_some_and(|(_, before)| time < *before)
     }
 }
 
 /// The chunks of every table.
+#[derive(Default)]
 pub(crate) struct Cold {
     /// Bit mask of the tables that were archived.
     archived: AtomicU64,
-    tables: RwLock<[Option<Arc<ArchivedTable>>; TABLES]>,
+    /// By the table's number.
+    tables: RwLock<Vec<Option<Arc<ArchivedTable>>>>,
     /// Held to make or remove chunks. It is locked before the mirror's state.
     run_lock: Mutex<()>,
     /// Files of removed chunks, which a running query may still read.
     pub obsolete_files: Mutex<Vec<String>>,
 }
 
-impl Default for Cold {
-    fn default() -> Self {
-        let tables = RwLock::new([const { None }; TABLES]);
-        Self {
-            archived: AtomicU64::new(0),
-            tables,
-            run_lock: Mutex::new(()),
-            obsolete_files: Mutex::default(),
-        }
-    }
-}
-
 impl Cold {
     /// Whether a table was archived.
     #[inline]
-    pub(crate) fn is_archived(&self, id: u8) -> bool {
+    pub fn is_archived(&self, id: u8) -> bool {
         self.archived.load(Ordering::Acquire) >> id & 1 == 1
     }
 
-    pub(crate) fn get(&self, id: u8) -> Option<Arc<ArchivedTable>> {
+    pub fn get(&self, id: u8) -> Option<Arc<ArchivedTable>> {
         if !self.is_archived(id) {
             return None;
         }
-        self.tables.read().unwrap_or_else(PoisonError::into_inner)[usize::from(id)].clone()
+        self.tables.read().unwrap_or_else(PoisonError::into_inner).get(usize::from(id))?.clone()
     }
 
     /// Changes the data about a table, and returns it.
-    pub(crate) fn update(
-        &self,
-        id: u8,
-        change: impl FnOnce(&mut ArchivedTable),
-    ) -> Arc<ArchivedTable> {
+    pub fn update(&self, id: u8, change: impl FnOnce(&mut ArchivedTable)) -> Arc<ArchivedTable> {
         let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        if tables.len() <= usize::from(id) {
+            tables.resize(usize::from(id) + 1, None);
+        }
         let place = &mut tables[usize::from(id)];
         let mut archived = place.as_deref().cloned().unwrap_or_default();
         change(&mut archived);
@@ -154,7 +141,7 @@ impl Cold {
     }
 
     /// Sets the decoder of a table's keys.
-    pub(crate) fn set_decoder(&self, id: u8, decode: &Arc<dyn Decode>) {
+    pub fn set_decoder(&self, id: u8, decode: &Arc<dyn Decode>) {
         if self.is_archived(id) {
             self.update(id, |archived| {
                 let place = time_column_index(&**decode, &archived.column);
@@ -163,7 +150,7 @@ impl Cold {
         }
     }
 
-    pub(crate) fn lock_runs(&self) -> MutexGuard<'_, ()> {
+    pub fn lock_runs(&self) -> MutexGuard<'_, ()> {
         self.run_lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -120,11 +120,8 @@ fn configuration(api: &Api, settings: &[(&str, String)]) -> Result<Owned> {
         let (key, text) = (terminated(&doing, name)?, terminated(&doing, value)?);
         // SAFETY: the configuration is alive, and both texts are terminated.
         if unsafe { (api.set_config)(config.raw, key.as_ptr(), text.as_ptr()) } != SUCCESS {
-            return Err(EngineError::failed(
-                NAME,
-                doing,
-                "the setting is unknown or the value is invalid",
-            ));
+            let why = "the setting is unknown or the value is invalid";
+            return Err(EngineError::failed(NAME, doing, why));
         }
     }
     Ok(config)

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::ffi::CStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::NAME;
 use super::api::{Api, SUCCESS};
@@ -52,14 +52,9 @@ fn load() -> Result<(DuckLib, PathBuf), String> {
 }
 
 fn folders() -> Vec<PathBuf> {
-    let beside = env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_owned));
-    let mut folders = Vec::new();
-    if let Some(beside) = beside {
-        folders.push(beside.join("../lib"));
-        folders.insert(0, beside);
-    }
-    folders.push(crate::deps::folder("duckdb"));
-    folders
+    let beside = env::current_exe().ok().and_then(|exe| Some(exe.parent()?.to_owned()));
+    let beside = beside.into_iter().flat_map(|folder| [folder.clone(), folder.join("../lib")]);
+    beside.chain([crate::deps::folder("duckdb")]).collect()
 }
 
 fn has_flag(api: &Api, flag: &CStr) -> bool {

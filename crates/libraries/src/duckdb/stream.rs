@@ -283,24 +283,8 @@ impl Chunk {
 }
 
 /// Whether [`Cell`] supports its values.
-const fn is_read(of: TypeId) -> bool {
-    matches!(
-        of,
-        types::BOOLEAN
-            | types::TINYINT
-            | types::SMALLINT
-            | types::INTEGER
-            | types::BIGINT
-            | types::UTINYINT
-            | types::USMALLINT
-            | types::UINTEGER
-            | types::UBIGINT
-            | types::FLOAT
-            | types::DOUBLE
-            | types::TIMESTAMP
-            | types::TIMESTAMP_TZ
-            | types::TIMESTAMP_NS
-            | types::VARCHAR
-            | types::BLOB
-    )
+fn is_read(of: TypeId) -> bool {
+    const OTHERS: [TypeId; 4] =
+        [types::VARCHAR, types::BLOB, types::TIMESTAMP_NS, types::TIMESTAMP_TZ];
+    (types::BOOLEAN..=types::TIMESTAMP).contains(&of) || OTHERS.contains(&of)
 }

@@ -36,42 +36,41 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// All verdicts, in the order in which they are reported.
-    pub const ALL: [Self; 12] = [
-        Self::Holds,
-        Self::LostCommits,
-        Self::HalfCommit,
-        Self::Hole,
-        Self::CopiesDiffer,
-        Self::CorruptRow,
-        Self::NotOpened,
-        Self::HalfMade,
-        Self::Crashed,
-        Self::Hangs,
-        Self::CheckFailed,
-        Self::NotWritable,
+    /// All verdicts, in the order in which they are reported, with the words that a report uses.
+    pub const ALL: [(Self, &str); 12] = [
+        (Self::Holds, "holds"),
+        (Self::LostCommits, "lost acknowledged commits"),
+        (Self::HalfCommit, "half a commit"),
+        (Self::Hole, "a hole"),
+        (Self::CopiesDiffer, "its copies differ"),
+        (Self::CorruptRow, "corrupt rows"),
+        (Self::NotOpened, "does not open"),
+        (Self::HalfMade, "does not open while it was made"),
+        (Self::Crashed, "its process crashes"),
+        (Self::Hangs, "does not answer"),
+        (Self::CheckFailed, "its own check finds fault"),
+        (Self::NotWritable, "takes no new commits"),
     ];
 
     /// Returns the words that a report uses.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::LostCommits => "lost acknowledged commits",
-            Self::HalfCommit => "half a commit",
-            Self::Hole => "a hole",
-            Self::CopiesDiffer => "its copies differ",
-            Self::CorruptRow => "corrupt rows",
-            Self::NotOpened => "does not open",
-            Self::HalfMade => "does not open while it was made",
-            Self::Crashed => "its process crashes",
-            Self::Hangs => "does not answer",
-            Self::CheckFailed => "its own check finds fault",
-            Self::NotWritable => "takes no new commits",
-        }
+        Self::ALL[self as usize].1
     }
 
     /// Whether this breaks the promise of a tier that survives the experiment.
     pub const fn is_violation(self) -> bool {
         !matches!(self, Self::Holds | Self::HalfMade)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_verdict_is_in_its_place_among_all() {
+        for (place, (verdict, words)) in Verdict::ALL.into_iter().enumerate() {
+            assert_eq!((verdict as usize, verdict.name()), (place, words));
+        }
     }
 }

@@ -74,14 +74,12 @@ const fn is_zero(number: &u64) -> bool {
 impl SystemCalls {
     /// Returns the number of calls of a kind.
     pub fn count(&self, kind: CallKind) -> u64 {
-        self.by_kind
-            .get(&kind)
-            .map_or(0, |names| names.values().fold(0, |sum: u64, count| sum.saturating_add(*count)))
+        sum(self.by_kind.get(&kind).into_iter().flat_map(BTreeMap::values))
     }
 
     /// Returns the total number of calls.
     pub fn total(&self) -> u64 {
-        CallKind::ALL.into_iter().map(|kind| self.count(kind)).fold(0, u64::saturating_add)
+        sum(self.by_kind.values().flat_map(BTreeMap::values))
     }
 
     /// Adds the calls of another process.
@@ -96,6 +94,10 @@ impl SystemCalls {
         self.file_written_bytes += other.file_written_bytes;
         self.synced_writes += other.synced_writes;
     }
+}
+
+fn sum<'a>(counts: impl Iterator<Item = &'a u64>) -> u64 {
+    counts.fold(0_u64, |sum, count| sum.saturating_add(*count))
 }
 
 /// Purpose of a system call.
@@ -116,17 +118,4 @@ pub enum CallKind {
     Network,
     /// Any other call.
     Other,
-}
-
-impl CallKind {
-    /// All kinds, in the order in which they are shown.
-    pub const ALL: [Self; 7] = [
-        Self::Read,
-        Self::Write,
-        Self::Flush,
-        Self::Memory,
-        Self::Wait,
-        Self::Network,
-        Self::Other,
-    ];
 }

@@ -58,30 +58,21 @@ pub enum Counts {
 }
 
 impl Counts {
-    /// All criteria.
-    pub const ALL: [Self; 8] = [
-        Self::Ingest,
-        Self::Load,
-        Self::Point,
-        Self::Update,
-        Self::Analytics,
-        Self::Mixed,
-        Self::SteadyLatency,
-        Self::Start,
+    /// All criteria, with their names on the command line.
+    pub const ALL: [(Self, &str); 8] = [
+        (Self::Ingest, "ingest"),
+        (Self::Load, "load"),
+        (Self::Point, "point"),
+        (Self::Update, "update"),
+        (Self::Analytics, "analytics"),
+        (Self::Mixed, "mixed"),
+        (Self::SteadyLatency, "steady-latency"),
+        (Self::Start, "start"),
     ];
 
     /// Returns the criterion's name on the command line.
     pub const fn id(self) -> &'static str {
-        match self {
-            Self::Ingest => "ingest",
-            Self::Load => "load",
-            Self::Point => "point",
-            Self::Update => "update",
-            Self::Analytics => "analytics",
-            Self::Mixed => "mixed",
-            Self::SteadyLatency => "steady-latency",
-            Self::Start => "start",
-        }
+        Self::ALL[self as usize].1
     }
 }
 
@@ -370,4 +361,17 @@ pub struct Latency {
     /// if only the percentiles are passed on.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hdr: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_criterion_is_in_its_place_among_all_and_is_written_by_its_name() {
+        for (place, (counts, id)) in Counts::ALL.into_iter().enumerate() {
+            assert_eq!((counts as usize, counts.id()), (place, id));
+            assert_eq!(serde_json::to_value(counts).unwrap(), id);
+        }
+    }
 }

@@ -66,28 +66,19 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Returns the phase that ended worst. Unsupported, disputed and failed phases do not count:
-    /// the first two concern only themselves, and what ended a trial is in the trial's own status.
-    /// If there are no others, returns the first phase.
-    pub fn worst_phase(&self) -> Option<&PhaseResult> {
-        let alone = |status: Status| status.concerns_only_phase() || status == Status::Failed;
-        let counts = |phase: &&PhaseResult| !alone(phase.status);
-        let worst = self.phases.iter().filter(counts).map(|phase| phase.status).max();
-        match worst {
-            Some(worst) => self.phases.iter().find(|phase| phase.status == worst),
-            None => self.phases.first(),
-        }
-    }
-
-    /// Sets the status of the trial to that of its [worst phase](Self::worst_phase), if that is
-    /// worse.
+    /// Sets the status of the trial to that of the first phase that ended worst, if that is worse.
+    /// Unsupported, disputed and failed phases do not count: the first two concern only themselves,
+    /// and what ended a trial is in the trial's own status. If there are no others, the first phase
+    /// counts.
     pub fn update_status(&mut self) {
-        let Some(worst) = self.worst_phase().filter(|phase| phase.status > self.status) else {
-            return;
-        };
-        let reason = worst.reason.as_ref();
-        let reason = reason.map(|reason| format!("{}: {reason}", worst.phase));
-        (self.status, self.reason) = (worst.status, reason);
+        let alone = |status: Status| status.concerns_only_phase() || status == Status::Failed;
+        let counted = self.phases.iter().rev().filter(|phase| !alone(phase.status));
+        let worst = counted.max_by_key(|phase| phase.status).or(self.phases.first());
+        if let Some(worst) = worst.filter(|phase| phase.status > self.status) {
+            let reason = worst.reason.as_ref();
+            self.reason = reason.map(|reason| format!("{}: {reason}", worst.phase));
+            self.status = worst.status;
+        }
     }
 }
 

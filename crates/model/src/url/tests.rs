@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn shown(url: &str) -> String {
-    let url = ServerUrl::new(url.to_owned());
+    let url = ServerUrl::from(url);
     let json = serde_json::to_string(&url).unwrap();
     assert_eq!(json, format!("{url:?}"), "one way of hiding");
     assert_eq!(json, format!("\"{url}\""));
@@ -175,7 +175,7 @@ proptest! {
     #[test]
     fn any_text_is_read_without_a_panic(text in ".{0,80}", engine in 0..7_usize) {
         let engines = ["postgres", "mariadb", "mongodb", "valkey", "influxdb", "harperdb", "x"];
-        let url = ServerUrl::new(text);
+        let url = ServerUrl::from(&*text);
         let _ = (url.check(engines[engine]), url.to_string(), url.with_password("p"));
     }
 
@@ -217,7 +217,7 @@ proptest! {
             7 => format!("{scheme}//ann:{secret}@h"),
             _ => format!("host=h options='-c x={secret}'"),
         };
-        let shown = ServerUrl::new(url.clone()).to_string();
+        let shown = ServerUrl::from(&*url).to_string();
         prop_assert!(!shown.contains("hunter2"), "{url}: {shown}");
     }
 }

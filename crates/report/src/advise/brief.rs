@@ -94,13 +94,13 @@ fn lines(
     others: &[(String, String)],
 ) -> Vec<Note> {
     let work = pick::work_name(&advice.weights);
-    let alike = if advice.weights.len() > 1 && alike(&advice.weights) { " alike" } else { "" };
+    let same = |pair: &[Weight]| pair[0].weight.total_cmp(&pair[1].weight).is_eq();
+    let is_alike = advice.weights.len() > 1 && advice.weights.windows(2).all(same);
+    let alike = if is_alike { " alike" } else { "" };
     let take =
         format!("{}: best at {work}{alike}, {}", text::plain(&pick.engine), at(table, advice));
-    let mut margin = pick
-        .next
-        .as_ref()
-        .map_or_else(|| "no other engine is ranked".to_owned(), |next| next.describe());
+    let alone = || "no other engine is ranked".to_owned();
+    let mut margin = pick.next.as_ref().map_or_else(alone, |next| next.describe());
     if pick.is_open() {
         margin += "; more trials settle it: embermark run with --for 30m, or --effort thorough";
     }
@@ -109,24 +109,16 @@ fn lines(
     let elsewhere = elsewhere.map(|(at, engine)| format!("{at}: {}", text::plain(engine)));
     let turned = text::joined(turns.chain(elsewhere), "; ");
     let turned = if turned.is_empty() { "nothing that was measured".to_owned() } else { turned };
-    let keeps_up =
-        advice.needs.rows_per_second.and_then(|rate| keeps_up(table, advice, pick, rate));
-    let keeps_up = keeps_up.map(|says| note("keeps up", says));
+    let pace = advice.needs.rows_per_second.and_then(|rate| keeps_up(table, advice, pick, rate));
+    let pace = pace.map(|says| note("keeps up", says));
     let notes = [note("take", take), note("margin", margin), note("turned by", turned)];
-    notes.into_iter().chain(keeps_up).collect()
-}
-
-fn alike(weights: &[Weight]) -> bool {
-    weights.windows(2).all(|pair| pair[0].weight.total_cmp(&pair[1].weight).is_eq())
+    notes.into_iter().chain(pace).collect()
 }
 
 /// Describes the pace: `1,000 rows/s take 4 % of one processor; it commits 8,300 at sensors 10k,
 /// one after the other; …`.
 fn keeps_up(table: &AdviceTable, advice: &Advice, pick: &Pick, rate: f64) -> Option<String> {
-    let tier = advice.needs.tier;
-    let mut entries = table.engines.iter();
-    let entry = entries.find(|entry| entry.engine == pick.engine && entry.tier == tier)?;
-    let pace = entry.pace.as_ref()?;
+    let pace = table.entry(&pick.engine, advice.needs.tier)?.pace.as_ref()?;
     let rows = format::count(rate.round() as u64);
     let share = match pace.cpu_share(rate) {
         Some(share) => format!("{rows} rows/s take {} of one processor", format::percent(share)),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use embermark_model::result::ResultFile;
+use embermark_model::result::{Cell, ResultFile};
 use embermark_model::{Client, Conditions};
 
 use crate::text;
@@ -30,10 +30,7 @@ pub(super) fn by_language(file: &ResultFile) -> Vec<Language<'_>> {
         let columns = text::unique(candidates().map(|cell| &*cell.id.engine));
         let clients = columns.into_iter().filter(|column| own(column));
         let clients = clients.filter_map(|column| Some(plan.client_of(column)?.to_string()));
-        let file = match is_alone {
-            true => Cow::Borrowed(file),
-            false => Cow::Owned(with_columns(file, own)),
-        };
+        let file = if is_alone { Cow::Borrowed(file) } else { Cow::Owned(with_columns(file, own)) };
         let clients = text::unique(clients);
         Language { name: (name != Client::NATIVE).then(|| name.to_owned()), clients, file }
     };
@@ -45,10 +42,8 @@ pub(super) fn by_language(file: &ResultFile) -> Vec<Language<'_>> {
 
 /// Returns a result with some of its columns and the reference engines.
 fn with_columns(file: &ResultFile, own: impl Fn(&str) -> bool) -> ResultFile {
-    let cells: Vec<_> = (file.cells.iter())
-        .filter(|cell| cell.reference || own(&cell.id.engine))
-        .cloned()
-        .collect();
+    let is_kept = |cell: &&Cell| cell.reference || own(&cell.id.engine);
+    let cells: Vec<Cell> = file.cells.iter().filter(is_kept).cloned().collect();
     let mut plan = file.plan.clone();
     plan.engines.retain(|column| cells.iter().any(|cell| cell.id.engine == *column));
     ResultFile { schema: file.schema, manifest: file.manifest.clone(), plan, cells }

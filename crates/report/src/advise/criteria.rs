@@ -30,17 +30,9 @@ pub(super) enum Source {
     Tail,
     /// 99th percentile of commits in steady rounds, for engines that reached a steady state.
     Steady,
-    /// A resource that some work used.
-    Use(ResourceAmount, Work),
-}
-
-/// What is compared.
-#[derive(Clone, Copy)]
-pub(super) enum ResourceAmount {
-    /// A resource as it was measured or counted.
-    Resource(Resource),
-    /// Bytes that reached a disk or, where a card was modelled for every engine, that it programmed.
-    Wear,
+    /// A resource that some work used. Of [`Resource::Written`] it is the bytes that reached a disk
+    /// or, where a card was modelled for every engine, that it programmed.
+    Use(Resource, Work),
 }
 
 /// The phases whose resources count.
@@ -85,7 +77,7 @@ impl CriterionSources {
     }
 }
 
-const fn with_sources(
+const fn row(
     id: &'static str,
     label: &'static str,
     about: &'static str,
@@ -94,113 +86,70 @@ const fn with_sources(
     CriterionSources { criterion: Criterion { id, label, about }, sources }
 }
 
+use Counts::{Analytics, Load, Mixed, Point, Start, Update};
+use Resource::{AllCpu, Disk, Energy, Opening, Peak, Written};
+use Source::{Common, Steady, Tail, Time, Use};
+use Work::{Ingest, Main};
+
 /// The criteria.
 pub(super) static CRITERIA: [CriterionSources; 18] = [
-    with_sources(
-        "ingest",
-        "ingest",
-        "rows put in one by one, one commit per row",
-        &[Source::Time(Counts::Ingest)],
-    ),
-    with_sources(
-        "load",
-        "bulk load",
-        "many rows in a commit, or by the fastest path",
-        &[Source::Time(Counts::Load)],
-    ),
-    with_sources(
-        "point",
-        "point reads",
-        "rows fetched by key or by an index",
-        &[Source::Time(Counts::Point)],
-    ),
-    with_sources(
-        "update",
-        "updates",
-        "existing rows changed or deleted",
-        &[Source::Time(Counts::Update)],
-    ),
-    with_sources(
-        "analytics",
-        "analytics",
-        "questions over many rows, and scans",
-        &[Source::Time(Counts::Analytics)],
-    ),
-    with_sources(
-        "mixed",
-        "mixed",
-        "rows put in while they are read",
-        &[Source::Time(Counts::Mixed)],
-    ),
-    with_sources("tail", "latency tail", "99th percentile of single operations", &[Source::Tail]),
-    with_sources(
+    row("ingest", "ingest", "rows put in one by one, one commit per row", &[Time(Counts::Ingest)]),
+    row("load", "bulk load", "many rows in a commit, or by the fastest path", &[Time(Load)]),
+    row("point", "point reads", "rows fetched by key or by an index", &[Time(Point)]),
+    row("update", "updates", "existing rows changed or deleted", &[Time(Update)]),
+    row("analytics", "analytics", "questions over many rows, and scans", &[Time(Analytics)]),
+    row("mixed", "mixed", "rows put in while they are read", &[Time(Mixed)]),
+    row("tail", "latency tail", "99th percentile of single operations", &[Tail]),
+    row(
         "steady-latency",
         "steady latency",
         "99th percentile of commits once they are steady, while rows come in and old ones go",
-        &[Source::Steady],
+        &[Steady],
     ),
-    with_sources(
-        "memory",
-        "memory",
-        "largest resident memory of the engine",
-        &[Source::Use(ResourceAmount::Resource(Resource::Peak), Work::Main)],
-    ),
-    with_sources(
+    row("memory", "memory", "largest resident memory of the engine", &[Use(Peak, Main)]),
+    row(
         "wear",
         "flash wear",
         "bytes programmed into a modelled flash card for the same work, or that reached a disk",
-        &[Source::Use(ResourceAmount::Wear, Work::Main)],
+        &[Use(Written, Main)],
     ),
-    with_sources(
-        "disk",
-        "disk size",
-        "bytes on disk of rows loaded once",
-        &[Source::Use(ResourceAmount::Resource(Resource::Disk), Work::Main)],
-    ),
-    with_sources(
-        "cpu",
-        "CPU",
-        "CPU time of engine and client for the same work",
-        &[Source::Use(ResourceAmount::Resource(Resource::AllCpu), Work::Main)],
-    ),
-    with_sources(
+    row("disk", "disk size", "bytes on disk of rows loaded once", &[Use(Disk, Main)]),
+    row("cpu", "CPU", "CPU time of engine and client for the same work", &[Use(AllCpu, Main)]),
+    row(
         "energy",
         "energy",
         "joules over the idle draw for the same work, where something measured them",
-        &[Source::Use(ResourceAmount::Resource(Resource::Energy), Work::Main)],
+        &[Use(Energy, Main)],
     ),
-    with_sources(
+    row(
         "ingest-memory",
         "memory of ingest",
         "memory, while rows are put in with one commit per row",
-        &[Source::Use(ResourceAmount::Resource(Resource::Peak), Work::Ingest)],
+        &[Use(Peak, Ingest)],
     ),
-    with_sources(
+    row(
         "ingest-wear",
         "flash wear of ingest",
         "wear, of rows put in with one commit per row",
-        &[Source::Use(ResourceAmount::Wear, Work::Ingest)],
+        &[Use(Written, Ingest)],
     ),
-    with_sources(
+    row(
         "ingest-cpu",
         "CPU of ingest",
         "CPU time, of rows put in with one commit per row",
-        &[Source::Use(ResourceAmount::Resource(Resource::AllCpu), Work::Ingest)],
+        &[Use(AllCpu, Ingest)],
     ),
-    with_sources(
+    row(
         "ingest-energy",
         "energy of ingest",
         "energy, of rows put in with one commit per row",
-        &[Source::Use(ResourceAmount::Resource(Resource::Energy), Work::Ingest)],
+        &[Use(Energy, Ingest)],
     ),
-    with_sources(
+    row(
         "start",
         "start-up",
         "opening a database, or starting the server",
-        &[
-            Source::Use(ResourceAmount::Resource(Resource::Opening), Work::Main),
-            Source::Common(Counts::Start),
-        ],
+        &[Use(Opening, Main), Common(Start)],
     ),
 ];
 

@@ -3,6 +3,7 @@
 use embermark_model::{Conditions, Durability};
 
 use super::{AdviceTable, AdviceTables, EngineAdvice};
+use crate::text;
 
 /// Advice of many devices as one, built device by device. It takes the worst of each figure and the
 /// largest memory. A figure that is unknown on one device is unknown.
@@ -13,24 +14,11 @@ pub struct FleetAdvice {
     shortfalls: Vec<Shortfall>,
 }
 
-/// What an engine failed to do on some of the devices.
-#[derive(Clone, Debug)]
-struct Shortfall {
-    of: EngineKey,
-    /// The failure in words. `None` if there are no figures.
-    what: Option<String>,
-    devices: Vec<String>,
-}
+/// What an engine failed to do on a device, in words. `None` if there are no figures.
+type Shortfall = (EngineKey, Option<String>, String);
 
-/// An engine in a tier of one table, which has its rows, conditions and language.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct EngineKey {
-    rows: u64,
-    conditions: Conditions,
-    client: Option<String>,
-    engine: String,
-    tier: Durability,
-}
+/// Rows, conditions and language of a table, and an engine of it in a tier.
+type EngineKey = (u64, Conditions, Option<String>, String, Durability);
 
 /// Number of devices that are named for each shortfall.
 const NAMED: usize = 3;
@@ -40,29 +28,26 @@ impl FleetAdvice {
     pub fn add(&mut self, device: &str, AdviceTables { tables: mut own, .. }: AdviceTables) {
         for table in &mut own {
             for at in 0..table.engines.len() {
-                let of = EngineKey::new(table, &table.engines[at]);
-                let entry = &mut table.engines[at];
-                for what in entry.shortfalls.drain(..) {
-                    self.falls_short(of.clone(), Some(what), device);
-                }
+                let key = key(table, &table.engines[at]);
+                let own = table.engines[at].shortfalls.drain(..);
+                let own = own.map(|what| (key.clone(), Some(what), device.to_owned()));
+                self.shortfalls.extend(own);
             }
         }
         let is = |a: &AdviceTable, b: &AdviceTable| {
             (a.rows, a.conditions, &a.client) == (b.rows, b.conditions, &b.client)
         };
-        let mut lacking = Vec::new();
         for known in &mut self.tables {
             let same = own.iter().find(|table| is(table, known));
             for at in 0..known.engines.len() {
                 let entry = &mut known.engines[at];
-                let found =
-                    same.and_then(|table| table.engines.iter().find(|one| is_same(one, entry)));
+                let found = same.and_then(|of| of.engines.iter().find(|one| is_same(one, entry)));
                 if worse(entry, found) {
-                    lacking.push(EngineKey::new(known, &known.engines[at]));
+                    let key = key(known, &known.engines[at]);
+                    self.shortfalls.push((key, None, device.to_owned()));
                 }
             }
         }
-        lacking.into_iter().for_each(|of| self.falls_short(of, None, device));
         for mut table in own {
             let place = self.tables.iter().position(|known| is(known, &table));
             let new = |one: &EngineAdvice| {
@@ -71,11 +56,10 @@ impl FleetAdvice {
             let mut engines = std::mem::take(&mut table.engines);
             engines.retain(new);
             // The devices before this one have no figures for these engines.
-            for device in self.devices.clone() {
+            for device in &self.devices {
                 for entry in &mut engines {
-                    if worse(entry, None) {
-                        self.falls_short(EngineKey::new(&table, entry), None, &device);
-                    }
+                    worse(entry, None);
+                    self.shortfalls.push((key(&table, entry), None, device.clone()));
                 }
             }
             match place {
@@ -93,48 +77,32 @@ impl FleetAdvice {
         let Self { mut tables, shortfalls, .. } = self;
         for table in &mut tables {
             for at in 0..table.engines.len() {
-                let of = EngineKey::new(table, &table.engines[at]);
-                let own = shortfalls.iter().filter(|shortfall| shortfall.of == of);
-                table.engines[at].shortfalls = own.map(Shortfall::says).collect();
+                let of = key(table, &table.engines[at]);
+                let own = shortfalls.iter().filter(|(key, ..)| *key == of);
+                let own = text::by_key(own.map(|(_, what, device)| (what, device.as_str())));
+                let own = own.into_iter().map(|(what, devices)| describe(what.as_ref(), &devices));
+                table.engines[at].shortfalls = own.collect();
             }
         }
         AdviceTables { tables, turns: Vec::new() }
     }
-
-    fn falls_short(&mut self, of: EngineKey, what: Option<String>, device: &str) {
-        let known = self.shortfalls.iter_mut().find(|known| known.of == of && known.what == what);
-        match known {
-            Some(known) => known.devices.push(device.to_owned()),
-            None => self.shortfalls.push(Shortfall { of, what, devices: vec![device.to_owned()] }),
-        }
-    }
 }
 
-impl EngineKey {
-    fn new(table: &AdviceTable, entry: &EngineAdvice) -> Self {
-        Self {
-            rows: table.rows,
-            conditions: table.conditions,
-            client: table.client.clone(),
-            engine: entry.engine.clone(),
-            tier: entry.tier,
-        }
-    }
+fn key(table: &AdviceTable, entry: &EngineAdvice) -> EngineKey {
+    (table.rows, table.conditions, table.client.clone(), entry.engine.clone(), entry.tier)
 }
 
-impl Shortfall {
-    /// Describes the shortfall, with the names of some of its devices.
-    fn says(&self) -> String {
-        let (named, more) = self.devices.split_at(self.devices.len().min(NAMED));
-        let more = match more.len() {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let on = format!("{}{more}", named.join(", "));
-        match &self.what {
-            Some(what) => format!("{on}: {what}"),
-            None => format!("no figures of it on {on}"),
-        }
+/// Describes a shortfall, with the names of some of its devices.
+fn describe(what: Option<&String>, devices: &[&str]) -> String {
+    let (named, more) = devices.split_at(devices.len().min(NAMED));
+    let more = match more.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let on = format!("{}{more}", named.join(", "));
+    match what {
+        Some(what) => format!("{on}: {what}"),
+        None => format!("no figures of it on {on}"),
     }
 }
 
@@ -174,9 +142,7 @@ fn worse(known: &mut EngineAdvice, own: Option<&EngineAdvice>) -> bool {
         known.facts.own_durability.clone_from(&own.facts.own_durability);
     }
     known.pace = match (known.pace.take(), &own.pace) {
-        (Some(known), Some(own)) if own.rows_per_second < known.rows_per_second => {
-            Some(own.clone())
-        }
+        (Some(a), Some(b)) if b.rows_per_second < a.rows_per_second => Some(b.clone()),
         (known, own) => known.filter(|_| own.is_some()),
     };
     known.broken = known.broken.take().or_else(|| own.broken.clone());

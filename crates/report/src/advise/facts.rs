@@ -91,15 +91,14 @@ pub(super) fn engine_facts(
     let data_model = told.map_or_else(unknown, |facts| facts.data_model.clone());
     let own = file.plan.configurations.get(*engine);
     let library = own.and_then(|own| own.library.as_ref());
-    let library =
-        library.map(|path| format!(" (library={})", text::plain(&path.display().to_string())));
-    let client = own.and_then(|own| own.client.as_ref());
-    let client = client.map(|client| format!(" ({})", text::plain(&client.to_string())));
+    let library = library.map(|path| format!("library={}", path.display()));
+    let client = own.and_then(|own| own.client.as_ref()).map(ToString::to_string);
+    let further = [library, client].into_iter().flatten();
+    let further = further.map(|word| format!(" ({})", text::plain(&word))).collect::<String>();
     Facts {
         name: told.map_or(*engine, |facts| &facts.name).to_owned()
             + if *by_url { " (by URL)" } else { "" }
-            + &library.unwrap_or_default()
-            + &client.unwrap_or_default(),
+            + &further,
         kind: summary::kind(file, engine, &file.manifest.engines).unwrap_or("embedded").to_owned(),
         sql: data_model == "SQL",
         data_model,
@@ -115,8 +114,7 @@ pub(super) fn engine_facts(
 
 /// Returns the peak memory over these groups in the tier.
 fn peak(groups: &[&Group<'_>], engine: &str, tier: Durability) -> Option<f64> {
-    let groups = groups.iter().filter(|group| group.durability == tier);
-    let peaks = groups.filter_map(|group| {
+    let peaks = groups.iter().filter(|group| group.durability == tier).filter_map(|group| {
         let place = group.engines.iter().position(|other| other.id == engine)?;
         group.usage.get(place)?.get(Resource::Peak)
     });

@@ -49,27 +49,22 @@ fn under<'a, 'c>(
         all.push(0);
     }
     all.sort_unstable();
-    let mut levels: Vec<Level<'_, '_>> = Vec::new();
-    for rows in all {
-        let groups = nearest(&own, rows);
-        let same = |last: &Level<'_, '_>| {
-            let pairs = || last.groups.iter().zip(&groups);
-            pairs().all(|(one, other)| std::ptr::eq(*one, *other))
-        };
-        if !levels.last().is_some_and(same) {
-            levels.push(Level { rows, conditions, groups });
-        }
-    }
+    let level = |rows| Level { rows, conditions, groups: nearest(&own, rows) };
+    let mut levels: Vec<Level<'_, '_>> = all.into_iter().map(level).collect();
+    levels.dedup_by(|one, last| {
+        let mut pairs = last.groups.iter().zip(&one.groups);
+        pairs.all(|(a, b)| std::ptr::eq(*a, *b))
+    });
     levels
 }
 
 fn nearest<'a, 'c>(groups: &[&'c Group<'a>], rows: u64) -> Vec<&'c Group<'a>> {
     let all = text::unique(groups.iter().map(|group| (group.workload, group.durability)));
     let of = |(workload, tier): (&str, Durability)| {
-        let own = groups.iter().copied();
-        let own = own.filter(|group| (group.workload, group.durability) == (workload, tier));
-        own.min_by(|a, b| {
-            log_distance(a, rows).total_cmp(&log_distance(b, rows)).then(b.scale.cmp(&a.scale))
+        let is_own = |group: &&Group<'_>| (group.workload, group.durability) == (workload, tier);
+        groups.iter().copied().filter(is_own).min_by(|a, b| {
+            let distance = log_distance(a, rows).total_cmp(&log_distance(b, rows));
+            distance.then(b.extent.scale.cmp(&a.extent.scale))
         })
     };
     all.into_iter().filter_map(of).collect()
@@ -112,13 +107,8 @@ pub(super) fn differing<'t>(
         of.resting(tier, weighted).into_iter().map(RestsOn::place).collect()
     };
     let nothing = tables.iter().all(|table| places(table).is_empty());
-    let mut kept: Vec<&AdviceTable> = Vec::new();
-    for table in tables.iter().filter(|table| nothing || !places(table).is_empty()) {
-        let same =
-            |last: &&AdviceTable| last.client == table.client && places(last) == places(table);
-        if !kept.last().is_some_and(same) {
-            kept.push(table);
-        }
-    }
+    let kept = tables.iter().filter(|table| nothing || !places(table).is_empty());
+    let mut kept: Vec<&AdviceTable> = kept.collect();
+    kept.dedup_by(|one, last| last.client == one.client && places(last) == places(one));
     kept
 }

@@ -1,7 +1,7 @@
 //! How many rows per second an engine commits one by one, and how much of a processor a row takes.
 
 use embermark_model::Durability;
-use embermark_model::result::{Cell, Counts, ResultFile};
+use embermark_model::result::{Cell, Counts};
 use serde::Serialize;
 
 use crate::kinds::Kinds;
@@ -30,7 +30,6 @@ impl Pace {
 
 /// The slowest pace of an engine in a tier; `None` where it committed no single rows.
 pub(super) fn slowest_pace(
-    file: &ResultFile,
     groups: &[&Group<'_>],
     kinds: &Kinds<'_>,
     (engine, tier): (&str, Durability),
@@ -49,7 +48,7 @@ pub(super) fn slowest_pace(
             if slowest.as_ref().is_some_and(|known| known.rows_per_second <= rows_per_second) {
                 continue;
             }
-            let cell = group.cell(file, variant, engine);
+            let cell = group.cell(variant, engine);
             slowest = Some(Pace {
                 at: text::plain(&group.place()),
                 rows_per_second,

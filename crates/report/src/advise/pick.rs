@@ -4,7 +4,7 @@
 use embermark_model::Durability;
 use serde::Serialize;
 
-use super::{Advice, AdviceTable, EngineAdvice, Needs, Place, Weight, advise};
+use super::{Advice, AdviceTable, Needs, Place, Weight, advise};
 use crate::{format, text};
 
 /// Kinds of work that count alike without weights, with their names in a sentence.
@@ -108,20 +108,14 @@ pub(crate) fn pick(table: &AdviceTable, needs: Needs, weights: &[Weight]) -> Opt
     let next = others.first().map(|next| Next {
         engine: next.engine.clone(),
         ratio: next.score / first.score,
-        order: match (
-            first.not_certainly_before.contains(&next.engine),
-            first.interval.zip(next.interval),
-        ) {
-            (false, _) => Order::Certain,
-            (true, Some(_)) => Order::Open,
-            (true, None) => Order::NoInterval,
+        order: match first.interval.zip(next.interval) {
+            _ if !first.not_certainly_before.contains(&next.engine) => Order::Certain,
+            Some(_) => Order::Open,
+            None => Order::NoInterval,
         },
     });
-    Some(Pick {
-        engine: first.engine.clone(),
-        next,
-        turns: turns(table, needs, weights, &first.engine),
-    })
+    let turns = turns(table, needs, weights, &first.engine);
+    Some(Pick { engine: first.engine.clone(), next, turns })
 }
 
 fn ranked(table: &AdviceTable, needs: Needs, weights: &[Weight]) -> Vec<Place> {
@@ -131,31 +125,20 @@ fn ranked(table: &AdviceTable, needs: Needs, weights: &[Weight]) -> Vec<Place> {
 /// Lists what would change the pick: a kind of work or a resource in which another engine is far
 /// ahead, and tiers with another pick.
 fn turns(table: &AdviceTable, needs: Needs, weights: &[Weight], first: &str) -> Vec<Turn> {
-    let of = |tier: Durability| {
-        let own = |entry: &&EngineAdvice| entry.engine == first && entry.tier == tier;
-        table.engines.iter().find(own)
-    };
+    let own = table.entry(first, needs.tier);
     // An engine that keeps more than the other tier requires is not news there.
-    let lead = |criterion: &'static str, by: String, needs: Needs| {
-        let ratio = of(needs.tier)?.ratios.get(criterion)?;
+    let lead = |criterion: &'static str, by: String| {
+        let ratio = own?.ratios.get(criterion)?;
         let ranked = ranked(table, needs, &[single_weight(criterion)]);
         let best = ranked.first().filter(|best| best.engine != first)?;
-        let ratio = ratio / best.score;
-        let engine = best.engine.clone();
-        (ratio >= LEAD).then_some(Turn {
-            by,
-            criterion: Some(criterion),
-            tier: None,
-            engine,
-            ratio,
-        })
+        let (engine, ratio) = (best.engine.clone(), ratio / best.score);
+        let turn = Turn { by, criterion: Some(criterion), tier: None, engine, ratio };
+        Some(turn).filter(|turn| turn.ratio >= LEAD)
     };
-    let greatest = |of: &[(&'static str, &str)]| {
-        let leads = of.iter().filter_map(|(id, name)| lead(id, format!("mostly {name}"), needs));
+    let greatest = |of: &[(&'static str, &str)], how: &str| {
+        let leads = of.iter().filter_map(|(id, name)| lead(id, format!("{how}{name}")));
         leads.max_by(|a, b| a.ratio.total_cmp(&b.ratio))
     };
-    let used = USED.iter().filter_map(|(id, name)| lead(id, (*name).to_owned(), needs));
-    let used = used.max_by(|a, b| a.ratio.total_cmp(&b.ratio));
     let other_tiers =
         Durability::ALL.into_iter().filter(|tier| *tier != needs.tier && *tier != Durability::None);
     let tiers = other_tiers.filter_map(|tier| {
@@ -164,16 +147,11 @@ fn turns(table: &AdviceTable, needs: Needs, weights: &[Weight], first: &str) -> 
         let best = all.first().filter(|best| best.engine != first)?;
         let own = all.iter().find(|place| place.engine == first)?;
         let ratio = own.score / best.score;
-        let turn = || Turn {
-            by: format!("durability {tier}"),
-            criterion: None,
-            tier: Some(tier),
-            engine: best.engine.clone(),
-            ratio,
-        };
-        (!best.not_certainly_before.iter().any(|other| other == first)).then(turn)
+        let (by, engine) = (format!("durability {tier}"), best.engine.clone());
+        let turn = Turn { by, criterion: None, tier: Some(tier), engine, ratio };
+        (!best.not_certainly_before.iter().any(|other| other == first)).then_some(turn)
     });
-    greatest(&WORK).into_iter().chain(tiers).chain(used).collect()
+    greatest(&WORK, "mostly ").into_iter().chain(tiers).chain(greatest(&USED, "")).collect()
 }
 
 impl Pick {
@@ -197,9 +175,7 @@ impl Next {
         match self.order {
             Order::Certain => format!("{ratio} ahead of {next}"),
             Order::Open => format!("not certainly ahead of {next} ({ratio})"),
-            Order::NoInterval => {
-                format!("{ratio} ahead of {next} (too few trials)")
-            }
+            Order::NoInterval => format!("{ratio} ahead of {next} (too few trials)"),
         }
     }
 }

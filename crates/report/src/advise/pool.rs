@@ -24,12 +24,9 @@ pub(super) fn pooled<'a>(files: &[&'a ResultFile]) -> Option<Cow<'a, ResultFile>
             pool.manifest.energy.clone_from(&file.manifest.energy);
         }
         let same = source(&file.manifest) == source(&pool.manifest);
-        for cell in &file.cells {
-            match same {
-                true => add(&mut pool.cells, cell),
-                // Joules of a processor and of a board cannot be compared.
-                false => add(&mut pool.cells, &without_energy(cell)),
-            }
+        for cell in file.cells.iter().cloned() {
+            // Joules of a processor and of a board cannot be compared.
+            add(&mut pool.cells, if same { cell } else { without_energy(cell) });
         }
         for (id, facts) in &file.manifest.engines {
             pool.manifest.engines.entry(id.clone()).or_insert_with(|| facts.clone());
@@ -54,17 +51,13 @@ pub(super) fn pooled<'a>(files: &[&'a ResultFile]) -> Option<Cow<'a, ResultFile>
 /// must not depend on the order of the files.
 fn sort_variants(pool: &mut ResultFile) {
     let phases = |variant: &str| {
-        let cells = pool.cells.iter().filter(|cell| cell.id.variant == variant);
-        let phases = cells.flat_map(|cell| {
+        let phases = pool.cells.iter().filter(|cell| cell.id.variant == variant).flat_map(|cell| {
             let phases = cell.trials.iter().flat_map(|trial| &trial.phases);
             phases.map(|part| (cell.id.workload.as_str(), part.phase.as_str()))
         });
         phases.collect::<HashSet<_>>().len()
     };
-    let mut variants: Vec<(usize, String)> =
-        pool.plan.variants.iter().map(|variant| (phases(variant), variant.clone())).collect();
-    variants.sort_by_key(|(phases, _)| Reverse(*phases));
-    pool.plan.variants = variants.into_iter().map(|(_, variant)| variant).collect();
+    pool.plan.variants.sort_by_cached_key(|variant| Reverse(phases(variant)));
 }
 
 /// Returns the source of a file's energies.
@@ -73,25 +66,24 @@ fn source(manifest: &Manifest) -> Option<(&str, &str)> {
     Some((&source.id, &source.about))
 }
 
-fn without_energy(cell: &Cell) -> Cell {
-    let mut cell = cell.clone();
+fn without_energy(mut cell: Cell) -> Cell {
     let trials = cell.trials.iter_mut();
     let runs = trials.flat_map(|trial| &mut trial.phases).flat_map(|phase| &mut phase.runs);
     runs.for_each(|run| run.energy = None);
     cell
 }
 
-fn add(cells: &mut Vec<Cell>, cell: &Cell) {
+fn add(cells: &mut Vec<Cell>, cell: Cell) {
     match cells.iter_mut().find(|known| known.id == cell.id) {
         // A cell without trials in one run may have some in another.
-        Some(known) if known.trials.is_empty() => *known = cell.clone(),
+        Some(known) if known.trials.is_empty() => *known = cell,
         Some(known) if !cell.trials.is_empty() => {
             known.status = known.status.worst(cell.status);
-            known.trials.extend(cell.trials.iter().cloned());
-            known.lost_trials.extend(cell.lost_trials.iter().cloned());
+            known.trials.extend(cell.trials);
+            known.lost_trials.extend(cell.lost_trials);
             known.move_lost_trials();
         }
         Some(_) => {}
-        None => cells.push(cell.clone()),
+        None => cells.push(cell),
     }
 }

@@ -38,6 +38,8 @@ const fn preset(
     Preset { id, name, tier: Some(tier), weights, rows_per_second: None, memory_bytes: None }
 }
 
+use Durability::{Power, Process};
+
 /// All work alike, and five specific situations.
 pub static PRESETS: [Preset; 6] = [
     Preset {
@@ -45,20 +47,20 @@ pub static PRESETS: [Preset; 6] = [
         ..preset(
             "all",
             "all work alike",
-            Durability::Process,
+            Process,
             &[("ingest", 1.0), ("point", 1.0), ("update", 1.0), ("analytics", 1.0)],
         )
     },
     preset(
         "logger",
         "logger on flash",
-        Durability::Power,
+        Power,
         &[("ingest", 6.0), ("wear", 5.0), ("memory", 4.0), ("disk", 3.0)],
     ),
     preset(
         "phone",
         "phone app",
-        Durability::Process,
+        Process,
         &[("point", 6.0), ("update", 4.0), ("ingest", 3.0), ("memory", 3.0), ("start", 3.0)],
     ),
     Preset {
@@ -66,25 +68,15 @@ pub static PRESETS: [Preset; 6] = [
         ..preset(
             "gateway",
             "gateway, 256 MB",
-            Durability::Process,
+            Process,
             &[("ingest", 4.0), ("analytics", 4.0), ("memory", 4.0), ("load", 3.0)],
         )
     },
     Preset {
         rows_per_second: Some(1_000.0),
-        ..preset(
-            "1khz",
-            "machine, 1 kHz",
-            Durability::Process,
-            &[("ingest", 6.0), ("tail", 3.0), ("cpu", 3.0)],
-        )
+        ..preset("1khz", "machine, 1 kHz", Process, &[("ingest", 6.0), ("tail", 3.0), ("cpu", 3.0)])
     },
-    preset(
-        "archive",
-        "archive",
-        Durability::Process,
-        &[("load", 6.0), ("analytics", 6.0), ("disk", 6.0)],
-    ),
+    preset("archive", "archive", Process, &[("load", 6.0), ("analytics", 6.0), ("disk", 6.0)]),
 ];
 
 /// The recommendation for a situation.
@@ -113,11 +105,7 @@ pub struct Ranking {
 
 /// Requirements of a situation for a table: needs, weights of what was measured, and what was not
 /// measured.
-struct Requirements {
-    needs: Needs,
-    weights: Vec<Weight>,
-    lacking: Vec<&'static str>,
-}
+type Requirements = (Needs, Vec<Weight>, Vec<&'static str>);
 
 impl Preset {
     fn requirements(&self, table: &AdviceTable, tier: Durability) -> Requirements {
@@ -132,11 +120,8 @@ impl Preset {
             licence: None,
             rows_per_second: self.rows_per_second,
         };
-        Requirements {
-            needs,
-            weights: known.into_iter().map(weight).collect(),
-            lacking: lacking.into_iter().map(|(id, _)| id).collect(),
-        }
+        let lacking = lacking.into_iter().map(|(id, _)| id).collect();
+        (needs, known.into_iter().map(weight).collect(), lacking)
     }
 
     /// Returns its tier, if its most important criterion was measured in that.
@@ -153,7 +138,7 @@ impl Preset {
         main: Durability,
     ) -> Option<Recommendation> {
         let tier = self.tier(table, main)?;
-        let Requirements { needs, weights, lacking } = self.requirements(table, tier);
+        let (needs, weights, lacking) = self.requirements(table, tier);
         Some(Recommendation { pick: pick::pick(table, needs, &weights)?, tier, lacking })
     }
 
@@ -161,7 +146,7 @@ impl Preset {
     /// criterion was not measured in the situation's own.
     pub(crate) fn order(&self, table: &AdviceTable, main: Durability) -> Ranking {
         let tier = self.tier(table, main).unwrap_or(main);
-        let Requirements { needs, weights, lacking } = self.requirements(table, tier);
+        let (needs, weights, lacking) = self.requirements(table, tier);
         let advice = pick::advice(table, needs, &weights);
         let label = |id: &&str| {
             let known = table.criteria.iter().find(|criterion| criterion.id == *id);
@@ -170,31 +155,26 @@ impl Preset {
         let other = self.tier.filter(|asked| *asked != tier);
         let other = other.map(|asked| format!("durability {asked}"));
         let lacking = text::joined(other.into_iter().chain(lacking.iter().map(label)), ", ");
-        let lacking = match lacking.is_empty() {
-            true => lacking,
-            false => format!("; not measured here: {lacking}"),
-        };
+        let lacking = (!lacking.is_empty()).then(|| format!("; not measured here: {lacking}"));
         let alike = self.weights.iter().all(|(_, weight)| *weight <= 1.0);
         let weighed = self.weights.iter().map(|(id, weight)| match alike {
             true => (*id).to_owned(),
             false => format!("{id} {weight}"),
         });
         let rate = self.rows_per_second.map(|rate| format!(", at least {rate} rows/s"));
-        let memory = self
-            .memory_bytes
-            .map(|most| format!(", at most {} of memory", format::bytes(most as f64)));
+        let memory = self.memory_bytes.map(|most| format::bytes(most as f64));
+        let memory = memory.map(|most| format!(", at most {most} of memory"));
         let says = format!(
-            "Order by {} at durability {tier}{}{}{lacking}. 1 is the best at all of it.",
+            "Order by {} at durability {tier}{}. 1 is the best at all of it.",
             text::joined(weighed, ", "),
-            rate.unwrap_or_default(),
-            memory.unwrap_or_default()
+            text::joined([rate, memory, lacking].into_iter().flatten(), "")
         );
-        let references = |left: &Left| {
-            let mut own = table.engines.iter().filter(|entry| entry.engine == left.engine);
-            own.any(|entry| entry.facts.kind == "reference")
+        let is_reference = |left: &Left| {
+            let mut entries = table.engines.iter();
+            entries.any(|of| of.engine == left.engine && of.facts.kind == "reference")
         };
-        let mut left: Vec<Left> = advice.excluded.into_iter().chain(advice.unmeasured).collect();
-        left.retain(|left| !references(left));
+        let left = advice.excluded.into_iter().chain(advice.unmeasured);
+        let left = left.filter(|left| !is_reference(left)).collect();
         Ranking { preset: self.id, says, ranked: advice.ranked, left }
     }
 }

@@ -157,7 +157,8 @@ pub fn advise(
         }
     }
     advice.excluded.extend(not_measured_in_tier(table, needs.tier));
-    advice.best_at = best_at(table, &suitable);
+    let criteria = table.criteria.iter();
+    advice.best_at = criteria.filter_map(|one| best_at(one.id, &suitable)).collect();
     for entry in suitable {
         let missing: Vec<String> = match weights {
             [] if entry.ratios.is_empty() => vec!["any criterion".to_owned()],
@@ -190,72 +191,56 @@ pub fn advise(
 /// Lists the needs that an engine does not meet.
 fn lacks(entry: &EngineAdvice, needs: &Needs) -> Vec<String> {
     let facts = &entry.facts;
-    let mut why = Vec::new();
-    if facts.kind == "reference" {
-        why.push("a reference, no candidate".to_owned());
-    }
-    if facts.by_url {
-        why.push("given by URL: its settings and its machine are its own".to_owned());
-    }
-    if let Some(own) = &facts.own_durability {
-        why.push(format!("durability as its author claims: it has {own}"));
-    }
-    if let Some(effective) = entry.effective_durability.filter(|tier| *tier < needs.tier) {
-        why.push(format!("effective durability only {effective}"));
-    }
-    if let Some(broken) = &entry.broken {
+    let no_sql = || match facts.data_model.as_str() {
+        UNKNOWN => "the result does not show whether it has SQL".to_owned(),
+        data_model => format!("no SQL ({data_model})"),
+    };
+    let is_elsewhere = facts.kind != "embedded" && facts.kind != "reference";
+    let broke = |broken: &String| {
         let how = broken.strip_prefix("broken: ").unwrap_or(broken);
-        why.push(format!("broke what {} promises: {how}", entry.tier));
-    }
-    if let Some(wrong) = &entry.wrong {
-        why.push(format!("answered wrongly: {wrong}"));
-    }
-    if needs.sql && !facts.sql {
-        why.push(match facts.data_model.as_str() {
-            UNKNOWN => "the result does not show whether it has SQL".to_owned(),
-            data_model => format!("no SQL ({data_model})"),
-        });
-    }
-    if needs.embedded && facts.kind != "embedded" && facts.kind != "reference" {
-        why.push(format!("not embedded ({})", facts.kind));
-    }
-    match (needs.memory_bytes, facts.peak_bytes) {
-        (Some(most), Some(peak)) if peak > most as f64 => {
-            why.push(format!("uses {}", format::bytes(peak)));
-        }
-        (Some(_), None) => why.push("its memory was not measured".to_owned()),
-        _ => {}
-    }
-    if let Some(rate) = needs.rows_per_second {
-        match &entry.pace {
-            Some(pace) if pace.rows_per_second < rate => {
-                let most = format::count(pace.rows_per_second.floor() as u64);
-                why.push(format!("commits {most} rows/s at {}", pace.at));
-            }
-            Some(_) => {}
-            None => why.push("its commits of single rows were not measured".to_owned()),
-        }
-    }
-    if needs.licence.is_some_and(|furthest| facts.licence_class > furthest) {
-        why.push(format!("licence {}", facts.licence));
-    }
-    why
+        format!("broke what {} promises: {how}", entry.tier)
+    };
+    let too_large = |most: u64| match facts.peak_bytes {
+        Some(peak) => (peak > most as f64).then(|| format!("uses {}", format::bytes(peak))),
+        None => Some("its memory was not measured".to_owned()),
+    };
+    let too_slow = |rate: f64| match &entry.pace {
+        Some(pace) => (pace.rows_per_second < rate).then(|| {
+            let most = format::count(pace.rows_per_second.floor() as u64);
+            format!("commits {most} rows/s at {}", pace.at)
+        }),
+        None => Some("its commits of single rows were not measured".to_owned()),
+    };
+    let weaker = entry.effective_durability.filter(|tier| *tier < needs.tier);
+    let own = facts.own_durability.as_ref();
+    let too_restrictive = needs.licence.is_some_and(|furthest| facts.licence_class > furthest);
+    let why = [
+        (facts.kind == "reference").then(|| "a reference, no candidate".to_owned()),
+        facts.by_url.then(|| "given by URL: its settings and its machine are its own".to_owned()),
+        own.map(|own| format!("durability as its author claims: it has {own}")),
+        weaker.map(|effective| format!("effective durability only {effective}")),
+        entry.broken.as_ref().map(broke),
+        entry.wrong.as_ref().map(|wrong| format!("answered wrongly: {wrong}")),
+        (needs.sql && !facts.sql).then(no_sql),
+        (needs.embedded && is_elsewhere).then(|| format!("not embedded ({})", facts.kind)),
+        needs.memory_bytes.and_then(too_large),
+        needs.rows_per_second.and_then(too_slow),
+        too_restrictive.then(|| format!("licence {}", facts.licence)),
+    ];
+    why.into_iter().flatten().collect()
 }
 
 /// Returns engines whose setting for another tier has the requested effective durability, and which
 /// were not measured in the requested tier. Ratios are only valid within a tier, so they cannot be
 /// used here.
 fn not_measured_in_tier(table: &AdviceTable, tier: Durability) -> Vec<Left> {
-    let measured_in = |engine: &str| {
-        table.engines.iter().any(|entry| entry.tier == tier && entry.engine == engine)
-    };
     let mut left: Vec<Left> = Vec::new();
     for entry in table.engines.iter().filter(|entry| entry.tier != tier) {
         if entry.effective_durability.unwrap_or(entry.tier) >= tier
             && entry.facts.kind != "reference"
             && !entry.facts.by_url
             && entry.facts.own_durability.is_none()
-            && !measured_in(&entry.engine)
+            && table.entry(&entry.engine, tier).is_none()
             && !left.iter().any(|known| known.engine == entry.engine)
         {
             let why = vec![format!("effective durability {tier}, but not measured in that tier")];
@@ -298,12 +283,8 @@ fn certainly_before(one: &Place, other: &Place) -> bool {
     one.interval.zip(other.interval).is_some_and(|(one, other)| one[1] < other[0])
 }
 
-fn best_at(table: &AdviceTable, suitable: &[&EngineAdvice]) -> Vec<BestAt> {
-    table.criteria.iter().filter_map(|criterion| best_at_one(criterion.id, suitable)).collect()
-}
-
 /// Returns the best by a criterion. `None` if fewer than two engines were compared.
-fn best_at_one(criterion: &'static str, suitable: &[&EngineAdvice]) -> Option<BestAt> {
+fn best_at(criterion: &'static str, suitable: &[&EngineAdvice]) -> Option<BestAt> {
     let of = |entry: &EngineAdvice| entry.ratios.get(criterion).copied();
     let compared: Vec<(&EngineAdvice, f64)> =
         suitable.iter().filter_map(|entry| Some((*entry, of(entry)?))).collect();
@@ -324,14 +305,13 @@ fn best_at_one(criterion: &'static str, suitable: &[&EngineAdvice]) -> Option<Be
         let why = text::unique(entry.shortfalls.iter().cloned().chain(lacks));
         if why.is_empty() { vec!["not measured".to_owned()] } else { why }
     };
+    let left = |entry: &&EngineAdvice| Left { engine: entry.engine.clone(), why: why(entry) };
     Some(BestAt {
         criterion,
         engines: [best.engine.clone()].into_iter().chain(others).collect(),
         by_workload: best_by_workload(criterion, &compared),
         compared: compared.len(),
-        not_comparable: missing
-            .map(|entry| Left { engine: entry.engine.clone(), why: why(entry) })
-            .collect(),
+        not_comparable: missing.map(left).collect(),
     })
 }
 

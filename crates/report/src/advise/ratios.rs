@@ -1,9 +1,8 @@
 //! Computes the ratios of criteria from figures.
 
-use embermark_model::result::ResultFile;
 use embermark_model::{Durability, Status};
 
-use super::criteria::{CRITERIA, Source};
+use super::criteria::{CRITERIA, CriterionSources, Source};
 use super::line::Line;
 use super::resource_lines;
 use crate::kinds::{Kinds, PhaseOf};
@@ -13,45 +12,39 @@ use crate::text;
 
 /// Returns the lines of each criterion in one tier of these groups.
 pub(super) fn lines<'a>(
-    file: &'a ResultFile,
     groups: &[&Group<'a>],
     kinds: &Kinds<'_>,
     tier: Durability,
 ) -> Vec<(&'static str, Vec<Line<'a>>)> {
     let of_tier = groups.iter().copied().filter(|group| group.durability == tier);
     let groups: Vec<&Group<'a>> = of_tier.collect();
+    let any = |_: &Group<'_>, _: &Row<'_>| true;
     let of = |source: &Source| {
         let wanted = |of: PhaseOf<'_>| source.is_of(&kinds.at(of));
         match source {
-            Source::Time(_) => by_row(&groups, wanted, true, time),
-            Source::Tail => by_row(&groups, wanted, true, |figure| figure.p99_per_trial()),
-            Source::Steady => {
-                by_row(&groups, wanted, false, |figure| figure.steady_p99_per_trial())
-            }
+            Source::Time(_) => by_row(&groups, wanted, any, true, time),
+            Source::Tail => by_row(&groups, wanted, any, true, |figure| figure.p99_per_trial()),
+            Source::Steady => by_row(&groups, wanted, any, false, |of| of.steady_p99_per_trial()),
             Source::Common(_) => {
                 let can = |entry: &Entry<'_>| !matches!(entry, Entry::Ended(Status::Unsupported));
                 let all = |group: &Group<'_>, row: &Row<'_>| {
                     let mut ranked = group.engines.iter().zip(&row.entries);
                     ranked.all(|(engine, entry)| !engine.ranked(tier) || can(entry))
                 };
-                by_rows(&groups, wanted, all, true, time)
+                by_row(&groups, wanted, all, true, time)
             }
-            Source::Use(amount, work) => {
-                resource_lines::lines(file, &groups, kinds, *amount, *work)
-            }
+            Source::Use(used, work) => resource_lines::lines(&groups, kinds, *used, *work),
         }
     };
-    let made = CRITERIA.iter();
     let competing = groups.iter().flat_map(|group| &group.engines);
     let competing = competing.filter(|engine| engine.ranked(tier)).map(|engine| engine.id);
     let competing = text::unique(competing);
-    made.map(|made| {
-        let id = made.criterion.id;
+    let of_criterion = |made: &CriterionSources| {
         let mut lines: Vec<Line<'a>> = made.sources.iter().flat_map(of).collect();
         lines.iter_mut().for_each(|line| line.add_missing(&competing));
-        (id, lines)
-    })
-    .collect()
+        (made.criterion.id, lines)
+    };
+    CRITERIA.iter().map(of_criterion).collect()
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "a percentile may be lacking, a time never is")]
@@ -93,13 +86,10 @@ fn mean<'l, 'a: 'l>(
     lines: impl Iterator<Item = &'l Line<'a>>,
     engine: &str,
 ) -> Option<(f64, Option<[f64; 2]>)> {
-    let ratios: Option<Vec<_>> = lines
-        .map(|line| line.ratios.iter().find(|(other, ..)| *other == engine))
-        .map(|found| found.map(|(_, ratio, interval)| (*ratio, *interval)))
-        .collect();
-    let ratios = ratios?;
-    let ratio = geometric_mean(ratios.iter().map(|(ratio, _)| *ratio))?;
-    let intervals: Option<Vec<[f64; 2]>> = ratios.iter().map(|(_, interval)| *interval).collect();
+    let of_line = |line: &'l Line<'a>| line.ratios.iter().find(|(other, ..)| *other == engine);
+    let ratios: Vec<_> = lines.map(of_line).collect::<Option<_>>()?;
+    let ratio = geometric_mean(ratios.iter().map(|(_, ratio, _)| *ratio))?;
+    let intervals: Option<Vec<[f64; 2]>> = ratios.iter().map(|(.., interval)| *interval).collect();
     let end = |intervals: &[[f64; 2]], end: usize| {
         geometric_mean(intervals.iter().map(|interval| interval[end]))
     };
@@ -107,21 +97,11 @@ fn mean<'l, 'a: 'l>(
     Some((ratio, interval))
 }
 
-/// Makes a line for each row of these phases in which all engines with a time have this figure too.
-/// Fast operations are sampled rarely, so the fastest engines are the first to lack a percentile,
-/// and a slow one would be the best of the rest. Without `of_all`, a line has the engines with this
-/// figure: one without it reached no steady state, and counts as not measured.
+/// Makes a line for each row of these phases that `counts`, and in which all engines with a time
+/// have this figure too. Fast operations are sampled rarely, so the fastest engines are the first to
+/// lack a percentile, and a slow one would be the best of the rest. Without `of_all`, a line has the
+/// engines with this figure: one without it reached no steady state, and counts as not measured.
 fn by_row<'a>(
-    groups: &[&Group<'a>],
-    phases: impl Fn(PhaseOf<'_>) -> bool,
-    of_all: bool,
-    trials: impl Fn(&Figure<'_>) -> Option<Vec<f64>>,
-) -> Vec<Line<'a>> {
-    by_rows(groups, phases, |_, _| true, of_all, trials)
-}
-
-/// Makes the lines of [`by_row`] for the rows that `counts` accepts.
-fn by_rows<'a>(
     groups: &[&Group<'a>],
     phases: impl Fn(PhaseOf<'_>) -> bool,
     counts: impl Fn(&Group<'a>, &Row<'a>) -> bool,
@@ -136,8 +116,7 @@ fn by_rows<'a>(
     let mut lines = Vec::new();
     for group in groups {
         for row in group.rows.iter().filter(|row| wanted(group, row)) {
-            let entries = group.engines.iter().zip(&row.entries);
-            let ranked = entries.filter_map(|(engine, entry)| {
+            let ranked = group.engines.iter().zip(&row.entries).filter_map(|(engine, entry)| {
                 let measured = entry.measured().filter(|measured| measured.ratio.is_some())?;
                 Some((engine.id, trials(&measured.figure)))
             });

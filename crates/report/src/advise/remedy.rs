@@ -37,49 +37,33 @@ pub(super) fn command(table: &AdviceTable, tier: Durability, weighted: &[&str]) 
         Some(rows) => vec![scale_text(rows)],
         None => text::unique(measured().filter(of).filter_map(|of| of.rows.map(scale_text))),
     };
-    let mut words = vec!["embermark run".to_owned()];
     let is_file = |workload: &str| table.files.iter().any(|file| file == workload);
-    words.extend(workloads.into_iter().map(|workload| match is_file(workload) {
+    let name = |workload: &str| match is_file(workload) {
         true => text::file_name(workload),
         false => workload.to_owned(),
-    }));
-    if !rows.is_empty() {
-        words.push(format!("-s {}", rows.join(",")));
-    }
-    words.push(format!("-t {tier}"));
+    };
     // A server's URL and the settings of a configuration are the user's, who must add them.
     let engines = table.engines.iter().filter(|entry| {
         let facts = &entry.facts;
         facts.kind != "reference" && !facts.by_url && facts.configuration.is_none()
     });
-    if engines.clone().any(|entry| entry.facts.kind == "server") {
-        let names = text::unique(engines.map(|entry| text::plain(&entry.engine)));
-        words.push(format!("-e {}", names.join(",")));
-    }
-    if let Some(limit) = table.conditions.memory_limit {
-        words.push(format!("--memory-limit {}", limit.to_string().replace(' ', "")));
-    }
-    if let Some(storage) = table.conditions.storage {
-        words.push(format!("--storage {storage}"));
-    }
-    if let Some(network) = &table.network {
-        words.push(format!("--network {network}"));
-    }
-    if !table.clients.is_empty() {
-        words.push(format!("--client {}", table.clients.join(",")));
-    }
-    if each {
-        words.push("--variant single,commit-each".to_owned());
-    }
-    if lacks("energy") {
-        words.push(
-            "--metered, while a power meter records, then embermark energy RESULT --meter FILE.csv \
-             (docs/energy.md)"
-                .to_owned(),
-        );
-    }
-    if lacks("wear") {
-        words.push("(as root, without --no-counting)".to_owned());
-    }
-    words.join(" ")
+    let has_servers = engines.clone().any(|entry| entry.facts.kind == "server");
+    let engines = text::unique(engines.map(|entry| text::plain(&entry.engine)));
+    let (limit, storage) = (table.conditions.memory_limit, table.conditions.storage);
+    let metered = "--metered, while a power meter records, then embermark energy RESULT --meter \
+                   FILE.csv (docs/energy.md)";
+    let options = [
+        (!rows.is_empty()).then(|| format!("-s {}", rows.join(","))),
+        Some(format!("-t {tier}")),
+        has_servers.then(|| format!("-e {}", engines.join(","))),
+        limit.map(|limit| format!("--memory-limit {}", limit.to_string().replace(' ', ""))),
+        storage.map(|storage| format!("--storage {storage}")),
+        table.network.as_ref().map(|network| format!("--network {network}")),
+        (!table.clients.is_empty()).then(|| format!("--client {}", table.clients.join(","))),
+        each.then(|| "--variant single,commit-each".to_owned()),
+        lacks("energy").then(|| metered.to_owned()),
+        lacks("wear").then(|| "(as root, without --no-counting)".to_owned()),
+    ];
+    let words = ["embermark run".to_owned()].into_iter().chain(workloads.into_iter().map(name));
+    text::joined(words.chain(options.into_iter().flatten()), " ")
 }

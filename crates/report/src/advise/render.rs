@@ -11,7 +11,7 @@ use crate::document::{self, Block};
 use crate::note::{self, note};
 use crate::{Options, format, notes, text};
 use conditions::{asked, clients, limits, meant, measured, scales, storages};
-use ranking::{left, names, no_list, ranked_line};
+use ranking::{left, names, no_list, place_line};
 
 mod conditions;
 pub(super) mod ranking;
@@ -55,15 +55,11 @@ pub fn json(all: &All<'_>, tables: &AdviceTables) -> Result<String, serde_json::
         #[serde(flatten)]
         tables: &'a AdviceTables,
     }
-    let advice = all
-        .iter()
-        .map(|(table, advice)| At {
-            rows: table.rows,
-            conditions: table.conditions,
-            client: table.client.as_deref(),
-            advice,
-        })
-        .collect();
+    let advice = all.iter().map(|(table, advice)| {
+        let AdviceTable { rows, conditions, client, .. } = table;
+        At { rows: *rows, conditions: *conditions, client: client.as_deref(), advice }
+    });
+    let advice = advice.collect();
     Ok(serde_json::to_string_pretty(&Whole { advice, tables })? + "\n")
 }
 
@@ -96,7 +92,7 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
         let several_clients = !clients(all).is_empty();
         let list = |(table, advice): &(&AdviceTable, Advice)| {
             let ranked = advice.ranked.iter().enumerate();
-            let ranked = ranked.map(|(at, place)| ranked_line(at + 1, place, advice, table));
+            let ranked = ranked.map(|(at, place)| place_line(at + 1, place, advice, table));
             let mut list: Vec<String> = ranked.collect();
             if list.is_empty() {
                 list = no_list(table, advice);
@@ -130,9 +126,8 @@ fn weighted(advice: &Advice) -> Vec<&str> {
 
 /// Returns the scales behind the weighted criteria: `at sensors 10k, contacts 1k`.
 pub(super) fn at(table: &AdviceTable, advice: &Advice) -> String {
-    let places =
-        table.resting(advice.needs.tier, &weighted(advice)).into_iter().map(RestsOn::place);
-    let places = text::joined(places, ", ");
+    let all = table.resting(advice.needs.tier, &weighted(advice)).into_iter().map(RestsOn::place);
+    let places = text::joined(all, ", ");
     if places.is_empty() { "at no scale".to_owned() } else { format!("at {places}") }
 }
 
@@ -150,10 +145,9 @@ fn turns(all: &All<'_>, tables: &AdviceTables) -> Vec<String> {
             && !out(&turn.before)
             && !out(&turn.after)
     };
-    let of_phases = tables.turns.iter().filter(counts);
-    let of_phases = of_phases.map(|turn| format!("{}: {}", turn.criterion, turn.says));
-    let mut lines: Vec<String> =
-        by_conditions(all).flat_map(score_turns).chain(of_phases).collect();
+    let phases = tables.turns.iter().filter(counts);
+    let phases = phases.map(|turn| format!("{}: {}", turn.criterion, turn.says));
+    let mut lines: Vec<String> = by_conditions(all).flat_map(score_turns).chain(phases).collect();
     let more = lines.len().saturating_sub(MOST_TURNS);
     if by_conditions(all).any(|own| own.len() > 1) && lines.is_empty() {
         lines.push("not shown to turn between these scales".to_owned());

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use embermark_model::result::{Cell, Counts, PhaseResult, ResultFile, Trial};
+use embermark_model::result::{Cell, Counts, PhaseResult, Trial};
 
-use super::criteria::{ResourceAmount, Work as CriterionWork};
+use super::criteria::Work as CriterionWork;
 use super::line::Line;
 use super::wear;
 use crate::flash;
@@ -30,10 +30,9 @@ struct Part<'a> {
 /// Makes a line for each workload from what the phases of its main variant used, as far as every
 /// engine did them. The work of `ingest` has one line per phase.
 pub(super) fn lines<'a>(
-    file: &'a ResultFile,
     groups: &[&Group<'a>],
     kinds: &Kinds<'_>,
-    used: ResourceAmount,
+    resource: Resource,
     work: CriterionWork,
 ) -> Vec<Line<'a>> {
     let of_group = |group: &&Group<'a>| {
@@ -41,7 +40,7 @@ pub(super) fn lines<'a>(
             CriterionWork::Main => vec![main(group)],
             CriterionWork::Ingest => ingest(kinds, group),
         };
-        parts.into_iter().filter_map(|part| line(file, group, used, &part)).collect::<Vec<_>>()
+        parts.into_iter().filter_map(|part| line(group, resource, &part)).collect::<Vec<_>>()
     };
     groups.iter().flat_map(of_group).collect()
 }
@@ -60,20 +59,11 @@ fn ingest<'a>(kinds: &Kinds<'_>, group: &Group<'a>) -> Vec<Part<'a>> {
     rows.filter_map(|row| of(row.variant.unwrap_or(group.variant), row.phase?)).collect()
 }
 
-fn line<'a>(
-    file: &'a ResultFile,
-    group: &Group<'a>,
-    used: ResourceAmount,
-    part: &Part<'a>,
-) -> Option<Line<'a>> {
-    let resource = match used {
-        ResourceAmount::Resource(resource) => resource,
-        ResourceAmount::Wear => Resource::Written,
-    };
-    let modelled = matches!(used, ResourceAmount::Wear) && wear::is_modelled(file, group);
+fn line<'a>(group: &Group<'a>, resource: Resource, part: &Part<'a>) -> Option<Line<'a>> {
+    let modelled = resource == Resource::Written && wear::is_modelled(group);
     let competing = group.engines.iter().filter(|engine| engine.ranked(group.durability));
     let cells: Vec<(&str, &Cell)> = competing
-        .filter_map(|engine| Some((engine.id, group.cell(file, part.variant, engine.id)?)))
+        .filter_map(|engine| Some((engine.id, group.cell(part.variant, engine.id)?)))
         .collect();
     // An engine that did none of the work is left out.
     let did = |cell: &Cell| match is_of_cell(resource) {
@@ -90,22 +80,21 @@ fn line<'a>(
     let common: Vec<&str> = part.phases.iter().filter(common).copied().collect();
     let names: HashSet<&str> = common.iter().copied().collect();
     let amounts = |cell: &Cell| match modelled {
-        true => flash::programmed(file, cell, &common).into_iter().collect(),
+        true => flash::programmed(group.file, cell, &common).into_iter().collect(),
         false if is_of_cell(resource) => resource.per_trial(cell, Work::All),
         false => resource.per_trial(cell, Work::Whole(&names)),
     };
     // Counts have no error, so the interval is the ratio itself.
     let times = if resource.is_counted() { FEWEST_TRIALS } else { 1 };
-    let sizes = matches!(resource, Resource::Written | Resource::Disk);
     let least = match resource {
         Resource::Peak => LEAST_MEMORY,
-        _ if sizes => PAGE,
+        Resource::Written | Resource::Disk => PAGE,
         _ => 0.0,
     };
     let values = able.iter().map(|(engine, cell, _)| {
         // The memory of the harness is subtracted where it was measured.
         let peak = resource == Resource::Peak;
-        let floor = peak.then(|| memory_floor(file, cell, &common)).flatten().unwrap_or(0.0);
+        let floor = peak.then(|| memory_floor(group.file, cell, &common)).flatten().unwrap_or(0.0);
         let amounts = amounts(cell).repeat(times);
         (*engine, amounts.into_iter().map(|amount| (amount - floor).max(least)).collect())
     });

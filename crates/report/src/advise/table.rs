@@ -85,6 +85,11 @@ impl AdviceTable {
         self.client.as_deref().unwrap_or(Client::NATIVE)
     }
 
+    /// Finds an engine in a tier.
+    pub(crate) fn entry(&self, engine: &str, tier: Durability) -> Option<&EngineAdvice> {
+        self.engines.iter().find(|entry| entry.engine == engine && entry.tier == tier)
+    }
+
     /// Whether at least two engines were measured by a criterion in a tier.
     pub(crate) fn compares(&self, tier: Durability, criterion: &str) -> bool {
         let own = self.engines.iter().filter(|entry| entry.tier == tier);

@@ -1,30 +1,20 @@
-//! Makes a result anonymous: removes what identifies the computer.
+//! Makes a result anonymous: removes what identifies the computer, and replaces what identifies a
+//! person, a place or a computer in texts.
 
 use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use embermark_model::plan::DataSource;
-use embermark_model::result::{Cell, ResultFile, Trial};
+use embermark_model::result::{ResultFile, Trial};
 use embermark_model::{Configuration, ServerUrl};
 use serde_json::Value;
 
-use super::private::Names;
 use crate::note::{Note, note};
 use crate::{ReportError, format, notes, text};
 
 /// Mount options that can name a user, a computer or a folder.
-const PRIVATE_OPTIONS: [&str; 10] = [
-    "uid",
-    "gid",
-    "resuid",
-    "resgid",
-    "user",
-    "username",
-    "domain",
-    "addr",
-    "clientaddr",
-    "source",
-];
+const PRIVATE_OPTIONS: &str = "uid,gid,resuid,resgid,user,username,domain,addr,clientaddr,source";
 
 /// An anonymous result.
 #[derive(Clone, Debug)]
@@ -48,10 +38,15 @@ pub fn anonymous(file: &ResultFile, names: &[String]) -> Result<Anonymous, Repor
         machines.map(|(name, number)| (name, format!("machine {number}"))).collect();
     hide_plan(&mut file);
     manifest(&mut file, &machines);
-    file.cells.iter_mut().for_each(|cell| in_cell(cell, &machines));
+    for cell in &mut file.cells {
+        let apart = [&mut cell.counting, &mut cell.explaining].into_iter().flatten();
+        let trials = cell.trials.iter_mut().chain(&mut cell.lost_trials);
+        let trials = trials.chain(apart.map(|trial| &mut **trial));
+        trials.for_each(|trial| in_trial(trial, &machines));
+    }
     let names: Vec<String> = names.iter().cloned().chain(machines.into_keys()).collect();
     let mut json = serde_json::to_value(&file)?;
-    hide(&mut json, &Names(&names), "");
+    hide(&mut json, &names, "");
     let file: ResultFile = serde_json::from_value(json)?;
     let left = remaining_identifiers(&file);
     Ok(Anonymous { file, left })
@@ -93,12 +88,11 @@ fn file_name(path: &Path) -> PathBuf {
 
 fn manifest(file: &mut ResultFile, machines: &BTreeMap<String, String>) {
     let manifest = &mut file.manifest;
-    let of_machines = std::mem::take(&mut manifest.client_machines).into_iter();
-    manifest.client_machines = of_machines
-        .filter_map(|(name, machine)| Some((machines.get(&name)?.clone(), machine)))
-        .collect();
-    for machine in [&mut manifest.machine].into_iter().chain(manifest.client_machines.values_mut())
-    {
+    let named = std::mem::take(&mut manifest.client_machines).into_iter();
+    let numbered = named.filter_map(|(name, of)| Some((machines.get(&name)?.clone(), of)));
+    manifest.client_machines = numbered.collect();
+    let all = [&mut manifest.machine].into_iter().chain(manifest.client_machines.values_mut());
+    for machine in all {
         machine.device = None;
         machine.mount_options = machine.mount_options.take().map(|options| public(&options));
     }
@@ -119,17 +113,9 @@ fn manifest(file: &mut ResultFile, machines: &BTreeMap<String, String>) {
 fn public(options: &str) -> String {
     let is_public = |option: &&str| {
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
-        !PRIVATE_OPTIONS.contains(&name) && !value.contains('/')
+        !PRIVATE_OPTIONS.split(',').any(|known| known == name) && !value.contains('/')
     };
     options.split(',').filter(is_public).collect::<Vec<_>>().join(",")
-}
-
-fn in_cell(cell: &mut Cell, machines: &BTreeMap<String, String>) {
-    let apart = [&mut cell.counting, &mut cell.explaining].into_iter().flatten();
-    let trials = cell.trials.iter_mut().chain(&mut cell.lost_trials);
-    for trial in trials.chain(apart.map(|trial| &mut **trial)) {
-        in_trial(trial, machines);
-    }
 }
 
 fn in_trial(trial: &mut Trial, machines: &BTreeMap<String, String>) {
@@ -137,17 +123,17 @@ fn in_trial(trial: &mut Trial, machines: &BTreeMap<String, String>) {
     let runs = trial.phases.iter_mut().flat_map(|phase| &mut phase.runs);
     let together = runs.filter_map(|run| run.client_machines.as_mut());
     for machine in together.flat_map(|together| &mut together.machines) {
-        machine.device =
-            machines.get(&machine.device).cloned().unwrap_or_else(|| "machine".to_owned());
+        let number = machines.get(&machine.device).cloned();
+        machine.device = number.unwrap_or_else(|| "machine".to_owned());
     }
 }
 
 /// Replaces private parts in every text, except in fields with a known format.
-fn hide(value: &mut Value, names: &Names<'_>, field: &str) {
+fn hide(value: &mut Value, names: &[String], field: &str) {
     match value {
         // A version of four parts looks like an address, and histograms are base64.
         Value::String(_) if matches!(field, "version" | "hdr" | "sha256" | "run_id") => {}
-        Value::String(text) => *text = names.hidden(text),
+        Value::String(text) => *text = hidden(text, names),
         Value::Array(all) => all.iter_mut().for_each(|one| hide(one, names, field)),
         Value::Object(all) => all.iter_mut().for_each(|(name, one)| hide(one, names, name)),
         _ => {}
@@ -167,10 +153,8 @@ fn remaining_identifiers(file: &ResultFile) -> Vec<Note> {
     says("board", manifest.machine.board.clone().unwrap_or_default());
     says("machine", notes::machine(&manifest.machine));
     says("mount options", manifest.machine.mount_options.clone().unwrap_or_default());
-    says(
-        "time",
-        format!("{} to {}", manifest.started, manifest.finished.as_deref().unwrap_or("?")),
-    );
+    let finished = manifest.finished.as_deref().unwrap_or("?");
+    says("time", format!("{} to {finished}", manifest.started));
     says("run", manifest.run_id.clone());
     let machines = manifest.client_machines.values().map(notes::machine).collect();
     says("client machines", list(machines));
@@ -191,10 +175,93 @@ fn remaining_identifiers(file: &ResultFile) -> Vec<Note> {
     let files = plan.workload_files.keys().cloned().collect();
     says("workload files, with their whole text: tables, columns, names of files", list(files));
     let reasons = file.cells.iter().filter_map(|cell| cell.reason.clone());
-    let texts = reasons.chain(manifest.warnings.iter().cloned()).collect::<Vec<_>>();
-    says(
-        "texts of engines and warnings",
-        if texts.is_empty() { String::new() } else { list(texts) },
-    );
+    let texts = reasons.chain(manifest.warnings.iter().cloned());
+    says("texts of engines and warnings", list(texts.collect()));
     left
+}
+
+/// Stands for a path.
+const PATH: &str = "(path)";
+
+/// Separators of words. Slashes, points, colons, `@` and dashes are parts of words.
+const BETWEEN: &[char] = &[
+    ' ', '\t', '\n', '\r', '"', '\'', '`', ',', ';', '(', ')', '[', ']', '{', '}', '<', '>', '=',
+    '|',
+];
+
+/// Returns the text without absolute paths, URLs, computer and e-mail addresses, and `names` that are
+/// always private, such as those of this computer and its user.
+fn hidden(text: &str, names: &[String]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut was_path = false;
+    for part in text.split_inclusive(BETWEEN) {
+        let word = part.trim_end_matches(BETWEEN);
+        // A full stop or colon after a word is not part of it.
+        let bare = word.trim_end_matches(['.', ':', '!', '?']);
+        // The rest of a path that contains a blank.
+        let is_rest = was_path && !bare.starts_with('/') && bare.contains('/');
+        let replaced = if is_rest { Some(PATH.to_owned()) } else { replaced(bare, names) };
+        was_path = replaced.as_deref() == Some(PATH) && part[bare.len()..] == *" ";
+        out.push_str(replaced.as_deref().unwrap_or(bare));
+        out.push_str(&part[bare.len()..]);
+    }
+    out
+}
+
+/// Returns the replacement for a word. `None` if the word may stay.
+fn replaced(word: &str, names: &[String]) -> Option<String> {
+    if names.iter().any(|name| name == word) {
+        return Some("(name)".to_owned());
+    }
+    if let Some((scheme, _)) = word.split_once("://") {
+        return Some(format!("{scheme}://(host)"));
+    }
+    let is_from_root = word.split_once('/').is_some_and(|(before, path)| {
+        (before.is_empty() || before.ends_with(':')) && path.contains('/')
+    });
+    if is_from_root || word.starts_with("~/") {
+        return Some(PATH.to_owned());
+    }
+    if word.parse::<IpAddr>().is_ok() || word.parse::<SocketAddr>().is_ok() {
+        return Some("(address)".to_owned());
+    }
+    let is_user = word.split_once('@').is_some_and(|(user, host)| {
+        !user.is_empty() && host.starts_with(|c: char| c.is_ascii_alphabetic())
+    });
+    is_user.then(|| "(user)".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_private_is_replaced_and_all_else_stays() {
+        let names = ["anna".to_owned(), "buildbox".to_owned()];
+        let hidden = |text: &str| hidden(text, &names);
+        assert_eq!(
+            hidden("cannot open '/home/anna/x.db': no such file"),
+            "cannot open '(path)': no such file"
+        );
+        assert_eq!(hidden("/home/anna/my files/y.db: no file"), "(path) (path): no file");
+        assert_eq!(hidden("at postgres://me@db.example/x."), "at postgres://(host).");
+        assert_eq!(
+            hidden("10.0.0.7:5432, fe80::1 and anna@example.org"),
+            "(address), (address) and (user)"
+        );
+        assert_eq!(hidden("on buildbox as anna"), "on (name) as (name)");
+        assert_eq!(hidden("log=/var/log/x.log ~/y file:/a/b"), "log=(path) (path) (path)");
+        for kept in [
+            "3.50.4",
+            "a /b c",
+            "MB/s and rows/s/core",
+            "wal, synchronous=NORMAL; 1 < 2",
+            "annabel",
+            "12:30:00",
+            "p99 @ 5 ms",
+            "",
+        ] {
+            assert_eq!(hidden(kept), kept);
+        }
+    }
 }

@@ -6,7 +6,9 @@ use embermark_model::result::{Cell, Floor, PhaseResult, ResultFile, SCHEMA};
 use embermark_model::{Durability, Status};
 
 use super::Finding::{self, Failed, NotKnown, Passed};
-use super::{measured, phases, spread};
+use super::{measured, phases};
+use crate::statistics::{FEWEST_TRIALS, mean, median};
+use crate::summary::{Figure, Phases};
 use crate::{drift, format, text};
 
 /// One rule.
@@ -94,7 +96,7 @@ pub(super) const RULES: [Rule; 13] = [
         name: "spread",
         asks: "trials of the same phase differ little",
         remedy: "run with --trials 5 or more on a machine that does nothing else, or with more rows",
-        test: spread::typical_spread,
+        test: typical_spread,
     },
     Rule {
         name: "settings",
@@ -110,13 +112,16 @@ pub(super) const RULES: [Rule; 13] = [
     },
 ];
 
-/// Names the first few places and the number of others.
-fn some(places: impl IntoIterator<Item = String>) -> String {
+/// Names the first few places and the number of others. `None` without places.
+fn some(places: impl IntoIterator<Item = String>) -> Option<String> {
     const MOST: usize = 3;
     let places = text::unique(places);
+    if places.is_empty() {
+        return None;
+    }
     let more = places.len().saturating_sub(MOST);
     let named = text::joined(places.into_iter().take(MOST), ", ");
-    if more == 0 { named } else { format!("{named} and {more} more") }
+    Some(if more == 0 { named } else { format!("{named} and {more} more") })
 }
 
 fn schema(file: &ResultFile) -> Finding {
@@ -183,16 +188,15 @@ fn machine(file: &ResultFile) -> Finding {
         ("kernel", machine.kernel.is_some()),
         ("file system", machine.file_system.is_some()),
     ];
-    let unknown = known.iter().filter(|(_, known)| !known).map(|(what, _)| (*what).to_owned());
-    let unknown: Vec<String> = unknown.collect();
+    let unknown = known.iter().filter(|(_, known)| !known);
+    let unknown: Vec<&str> = unknown.map(|(what, _)| *what).collect();
     let file_system = machine.file_system.as_deref().unwrap_or_default();
     let promises = measured(file).any(|cell| cell.id.durability == Durability::Power);
     if !unknown.is_empty() {
         Failed(format!("not recorded: {}", unknown.join(", ")))
     } else if promises && matches!(file_system, "tmpfs" | "ramfs") {
-        Failed(format!(
-            "the databases were in memory ({file_system}), where no power cut is survived"
-        ))
+        let why = "where no power cut is survived";
+        Failed(format!("the databases were in memory ({file_system}), {why}"))
     } else {
         Passed(crate::notes::machine(machine))
     }
@@ -209,44 +213,38 @@ fn answers(file: &ResultFile) -> Finding {
         let is_single = |by: &str| by.starts_with("only by ") || by.ends_with(" alone");
         by.is_some_and(|by| by.starts_with("unchecked") || is_single(by))
     };
-    let of = |is: &dyn Fn(&PhaseResult) -> bool| -> Vec<String> {
-        let some = phases(file).filter(|(_, part)| is(part));
-        some.map(|(cell, part)| place(cell, part)).collect()
+    let of = |is: &dyn Fn(&PhaseResult) -> bool| {
+        some(phases(file).filter(|(_, part)| is(part)).map(|(cell, part)| place(cell, part)))
     };
-    let wrong = of(&|part| part.status == Status::Wrong);
-    let disputed = of(&|part| part.status == Status::Disputed);
-    let unverified = of(&|part| part.status.has_figures() && is_unverified(part));
     let is_wrong = |cell: &&Cell| cell.status == Status::Wrong;
-    if !wrong.is_empty() {
-        Failed(format!("wrong: {}", some(wrong)))
+    if let Some(wrong) = of(&|part| part.status == Status::Wrong) {
+        Failed(format!("wrong: {wrong}"))
     } else if let Some(cell) = file.cells.iter().find(is_wrong) {
         Failed(format!("wrong: {}", text::plain(&cell.id.to_string())))
-    } else if !disputed.is_empty() {
-        Failed(format!("engines differ, and it is unknown which one is right: {}", some(disputed)))
-    } else if !unverified.is_empty() {
-        Failed(format!("not verified: {}", some(unverified)))
+    } else if let Some(disputed) = of(&|part| part.status == Status::Disputed) {
+        Failed(format!("engines differ, and it is unknown which one is right: {disputed}"))
+    } else if let Some(which) = of(&|part| part.status.has_figures() && is_unverified(part)) {
+        Failed(format!("not verified: {which}"))
     } else {
         Passed("every answer was verified".to_owned())
     }
 }
 
 fn floor(file: &ResultFile) -> Finding {
-    let by_the_clock =
+    let is_fixed =
         |(_, part): (&Cell, &PhaseResult)| part.runs.iter().all(|run| run.observed.is_some());
     let phases_of = |floor: &Floor| floor.phases.values().map(BTreeMap::len).sum::<usize>();
     match file.manifest.floor.as_ref().map_or(0, phases_of) {
-        0 if phases(file).all(by_the_clock) => {
-            NotKnown("phases of fixed length have none".to_owned())
-        }
+        0 if phases(file).all(is_fixed) => NotKnown("phases of fixed length have none".to_owned()),
         0 => Failed("it was not measured".to_owned()),
         phases => Passed(format!("measured of {}", format::counted(phases as u64, "phase"))),
     }
 }
 
 fn load(file: &ResultFile) -> Finding {
-    let trials = || measured(file).flat_map(|cell| &cell.trials);
+    let trials = measured(file).flat_map(|cell| &cell.trials);
     let (mut others, mut stolen, mut all) = (0.0, 0.0, 0.0);
-    for background in trials().filter_map(|trial| trial.background_cpu) {
+    for background in trials.filter_map(|trial| trial.background_cpu) {
         others += background.cpu_ns as f64;
         stolen += background.stolen_ns as f64;
         all += background.total_cpu_ns as f64;
@@ -277,28 +275,75 @@ fn drifted(file: &ResultFile) -> Finding {
 }
 
 fn settings(file: &ResultFile) -> Finding {
-    let with_figures = || measured(file).filter(|cell| cell.status.has_figures());
-    let by_url = with_figures().filter(|cell| file.plan.urls.contains_key(&cell.id.engine));
-    let by_url: Vec<String> = by_url.map(|cell| text::plain(&cell.id.engine)).collect();
-    let without = with_figures()
-        .filter(|cell| cell.trials.iter().any(|trial| trial.settings.is_empty()))
-        .map(|cell| text::plain(&cell.id.engine));
-    let without: Vec<String> = without.collect();
-    if !by_url.is_empty() {
-        Failed(format!("a server given by its URL has its own settings: {}", some(by_url)))
-    } else if !without.is_empty() {
-        Failed(format!("no settings of {}", some(without)))
+    let of = |is: &dyn Fn(&Cell) -> bool| {
+        let cells = measured(file).filter(|cell| cell.status.has_figures() && is(cell));
+        some(cells.map(|cell| text::plain(&cell.id.engine)))
+    };
+    if let Some(by_url) = of(&|cell| file.plan.urls.contains_key(&cell.id.engine)) {
+        Failed(format!("a server given by its URL has its own settings: {by_url}"))
+    } else if let Some(without) = of(&|cell| cell.trials.iter().any(|t| t.settings.is_empty())) {
+        Failed(format!("no settings of {without}"))
     } else {
         Passed("every trial has its settings".to_owned())
     }
 }
 
 fn licences(file: &ResultFile) -> Finding {
-    match file.unpublishable() {
-        engines if engines.is_empty() => Passed("all may be published".to_owned()),
-        engines => Failed(format!(
-            "they forbid publishing figures of {}",
-            some(engines.into_iter().map(text::plain))
-        )),
+    match some(file.unpublishable().into_iter().map(text::plain)) {
+        None => Passed("all may be published".to_owned()),
+        Some(engines) => Failed(format!("they forbid publishing figures of {engines}")),
     }
+}
+
+/// Range that SNIA's rule allows for five rounds: 20 % of their mean (*Solid State Storage
+/// Performance Test Specification* 2.0.1, section 2.1.24).
+const RANGE: f64 = 0.20;
+
+/// Mean range of five values of a normal distribution, in standard deviations (L. H. C. Tippett,
+/// "On the extreme individuals and the range of samples taken from a normal population", Biometrika
+/// 17, 1925).
+const RANGE_OF_FIVE: f64 = 2.326;
+
+/// Compares the typical spread with its limit. The spread is the median over the phases of the
+/// standard deviation of the logarithms of the trials' times. The limit is that of trials of which
+/// five are within SNIA's range.
+fn typical_spread(file: &ResultFile) -> Finding {
+    let mut phases = 0;
+    let mut spreads: Vec<f64> = Vec::new();
+    for cell in measured(file) {
+        let own = Phases::new(cell);
+        let parts = cell.trials.iter().flat_map(|trial| &trial.phases);
+        for phase in text::unique(parts.map(|part| part.phase.as_str())) {
+            let parts = own.at(phase);
+            if !parts.iter().all(|(_, part)| part.status.has_figures()) {
+                continue;
+            }
+            let Some(figure) = Figure::from_parts(parts) else { continue };
+            phases += 1;
+            spreads.extend(deviation(&figure.per_trial_ns));
+        }
+    }
+    let of = format!(
+        "{} of {} have three trials or more",
+        format::count(spreads.len() as u64),
+        format::counted(phases, "phase")
+    );
+    let limit = RANGE / RANGE_OF_FIVE;
+    let Some(typical) = median(&spreads) else { return Failed(of) };
+    let found = format!("trials differ by {:.1} % in the typical phase; {of}", typical * 100.0);
+    match typical <= limit {
+        true => Passed(found),
+        false => Failed(format!("{found}; the most is {:.1} %", limit * 100.0)),
+    }
+}
+
+/// Returns the standard deviation of the logarithms. `None` for fewer than three.
+fn deviation(trials: &[f64]) -> Option<f64> {
+    if trials.len() < FEWEST_TRIALS {
+        return None;
+    }
+    let logs: Vec<f64> = trials.iter().map(|time| time.ln()).collect();
+    let mean = mean(&logs)?;
+    let squares: f64 = logs.iter().map(|log| (log - mean) * (log - mean)).sum();
+    Some((squares / (logs.len() - 1) as f64).sqrt())
 }

@@ -31,8 +31,7 @@ impl Differences {
     fn require_equal(&mut self, what: &str, old: Option<String>, new: Option<String>) {
         match (old, new) {
             (Some(old), Some(new)) if old != new => {
-                let (old, new) = (text::plain(&old), text::plain(&new));
-                self.incomparable.push(format!("{what}: {old}, then {new}"));
+                self.incomparable.push(text::plain(&format!("{what}: {old}, then {new}")));
             }
             (Some(_), None) => self.remarks.push(format!("{what} is not recorded in the new file")),
             (None, Some(_)) => self.remarks.push(format!("{what} is not recorded in the old file")),
@@ -43,8 +42,7 @@ impl Differences {
     /// Compares two values that may differ. A difference becomes a remark.
     fn note_difference(&mut self, what: &str, old: &str, new: &str) {
         if old != new {
-            let (old, new) = (text::plain(old), text::plain(new));
-            self.remarks.push(format!("{what}: {old}, then {new}"));
+            self.remarks.push(text::plain(&format!("{what}: {old}, then {new}")));
         }
     }
 }
@@ -78,8 +76,7 @@ const CONDITIONS: [Condition; 31] = [
     ("warm-up", |file| ms(file.plan.warm_up_ms)),
     ("overview", |file| recorded(file.plan.overview)),
     ("part of a published comparison", |file| {
-        let repeats = file.plan.repeats.as_ref().map(ToString::to_string);
-        Some(repeats.unwrap_or_else(|| "none".into()))
+        Some(file.plan.repeats.as_ref().map_or_else(|| "none".into(), ToString::to_string))
     }),
     ("limit of commits' p99", |file| ms(Some(file.plan.p99_limit_ms))),
     ("rate of samples", |file| recorded(file.plan.rate)),
@@ -136,11 +133,8 @@ pub fn conditions(old: &ResultFile, new: &ResultFile) -> Differences {
         found.require_equal(what, of(old), of(new));
     }
     for engine in text::unique(old.plan.urls.keys().chain(new.plan.urls.keys())) {
-        found.require_equal(
-            &format!("server of {engine}"),
-            server(old, engine),
-            server(new, engine),
-        );
+        let about = format!("server of {engine}");
+        found.require_equal(&about, server(old, engine), server(new, engine));
     }
     for (name, before) in &old.plan.configurations {
         if let Some(after) = new.plan.configurations.get(name) {
@@ -196,12 +190,13 @@ fn workload_files(found: &mut Differences, old: &ResultFile, new: &ResultFile) {
                 parts
             };
             let (before, after) = (of(&mut before), of(&mut after));
+            let heading = |name: &String| format!("[{part}.{}]", text::plain(name));
             let both = before.iter().filter_map(|(name, old)| Some((name, old, after.get(name)?)));
             let differ = both.filter(|(_, old, new)| old != new);
-            changed.extend(differ.map(|(name, ..)| format!("[{part}.{}]", text::plain(name))));
+            changed.extend(differ.map(|(name, ..)| heading(name)));
             let only = |these: &toml::Table, others: &toml::Table| {
                 let lacking = these.keys().filter(|name| !others.contains_key(*name));
-                text::joined(lacking.map(|name| format!("[{part}.{}]", text::plain(name))), ", ")
+                text::joined(lacking.map(heading), ", ")
             };
             let only = [("old", only(&before, &after)), ("new", only(&after, &before))];
             for (which, parts) in only.into_iter().filter(|(_, parts)| !parts.is_empty()) {
@@ -224,23 +219,20 @@ fn common_cells(found: &mut Differences, old: &ResultFile, new: &ResultFile) {
     for before in &old.cells {
         let Some(after) = after.get(&before.id) else { continue };
         let ran = |cell: &Cell| cell.trials.iter().any(|trial| !trial.phases.is_empty());
-        let is_new = ran(before) && ran(after);
         let (engine, tier) = (before.id.engine.as_str(), before.id.durability);
-        if !is_new || !known.insert((engine, tier)) {
+        if !ran(before) || !ran(after) || !known.insert((engine, tier)) {
             continue;
         }
         let engine = text::plain(engine);
         let kept = |cell: &Cell| recorded(cell.effective_durability.unwrap_or(tier));
-        found.require_equal(
-            &format!("durability of {engine} at {tier}"),
-            kept(before),
-            kept(after),
-        );
+        let about = format!("durability of {engine} at {tier}");
+        found.require_equal(&about, kept(before), kept(after));
         let settings = |cell: &Cell| cell.trials.first().map(|trial| trial.settings.clone());
         let [Some(old), Some(new)] = [before, after].map(settings) else { continue };
-        let both = old.iter().filter_map(|(name, value)| Some((name, value, new.get(name)?)));
-        let differ = both.filter(|(_, old, new)| old != new);
-        let differ = differ.map(|(name, old, new)| format!("{name} {old}, then {new}"));
+        let differ = old.iter().filter_map(|(name, old)| {
+            let new = new.get(name).filter(|new| *new != old)?;
+            Some(format!("{name} {old}, then {new}"))
+        });
         let differ = text::joined(differ, "; ");
         if !differ.is_empty() {
             let says = format!("settings of {engine} at {tier}: {}", text::clipped(&differ, 200));
@@ -281,8 +273,7 @@ fn server(file: &ResultFile, engine: &str) -> Option<String> {
     let Some(url) = file.plan.urls.get(engine) else { return Some("private".to_owned()) };
     let shown = url.to_string();
     let host = shown.split_once("://").and_then(|(_, rest)| {
-        let authority = rest.split(['/', '?', '#']).next()?;
-        authority.rsplit('@').next().filter(|host| !host.is_empty())
+        rest.split(['/', '?', '#']).next()?.rsplit('@').next().filter(|host| !host.is_empty())
     });
     Some(host.map_or("by URL".to_owned(), |host| format!("by URL at {host}")))
 }
@@ -327,9 +318,8 @@ fn remarks(found: &mut Differences, old: &ResultFile, new: &ResultFile) {
             found.remarks.push(format!("the {which} file is of a debug build"));
         }
         if let Some(drift) = drift::drift(file).filter(|drift| drift.is_notable()) {
-            found
-                .remarks
-                .push(format!("the machine drifted in the {which} run: {}", drift.describe()));
+            let says = format!("the machine drifted in the {which} run: {}", drift.describe());
+            found.remarks.push(says);
         }
     }
 }
@@ -356,12 +346,7 @@ pub fn unpoolable(one: &ResultFile, other: &ResultFile) -> Vec<String> {
     });
     reasons.extend(clients);
     reasons.extend(differ.map(|(engine, one, other)| {
-        format!(
-            "version of {}: {}, then {}",
-            text::plain(engine),
-            text::plain(&one),
-            text::plain(&other)
-        )
+        text::plain(&format!("version of {engine}: {one}, then {other}"))
     }));
     reasons
 }

@@ -10,6 +10,7 @@ use crate::summary::{Figure, Phases, Shortfall, Shortfalls};
 use crate::text;
 
 /// What two results have in common and what they do not.
+#[derive(Default)]
 pub(crate) struct Pairs<'a> {
     /// Each phase with figures in both files, in the order of the old file's cells.
     pub phases: Vec<PhasePair<'a>>,
@@ -38,9 +39,7 @@ pub(crate) struct PhasePair<'a> {
 impl PhasePair<'_> {
     /// Whether this phase kept up in the old file only.
     pub fn no_longer_keeps_up(&self) -> bool {
-        let [fell_short, falls_short] =
-            self.shortfalls.map(|of| of.is_some_and(|of| of.phase == self.phase));
-        falls_short && !fell_short
+        self.shortfalls.map(|of| of.is_some_and(|of| of.phase == self.phase)) == [false, true]
     }
 
     /// Describes what was not done, `old lost 3 of 40,000, new lost 24,261 of 40,000`. `None` if
@@ -81,12 +80,7 @@ impl StatusChange {
 
 /// Pairs `old` and `new`.
 pub(crate) fn pairs<'a>(old: &'a ResultFile, new: &'a ResultFile) -> Pairs<'a> {
-    let mut pairs = Pairs {
-        phases: Vec::new(),
-        turned: Vec::new(),
-        only_old: Vec::new(),
-        only_new: Vec::new(),
-    };
+    let mut pairs = Pairs::default();
     let after: HashMap<&CellId, &Cell> = new.cells.iter().map(|cell| (&cell.id, cell)).collect();
     for before in &old.cells {
         match after.get(&before.id) {
@@ -120,8 +114,7 @@ fn pair<'a>(pairs: &mut Pairs<'a>, before: &'a Cell, after: &'a Cell) {
         }
     }
     // A cell may fail in a way that none of its phases shows, such as a crash between two.
-    let shown = pairs.turned.iter().any(|turn| turn.cell == before.id);
-    if !shown {
+    if !pairs.turned.iter().any(|turn| turn.cell == before.id) {
         let turned = turn(before, after, None, before.status, after.status);
         pairs.turned.extend(turned.or_else(|| lost(before, after)));
     }
@@ -131,8 +124,7 @@ fn pair<'a>(pairs: &mut Pairs<'a>, before: &'a Cell, after: &'a Cell) {
 /// files. An engine that crashes now and then has figures of its other trials.
 fn lost(before: &Cell, after: &Cell) -> Option<StatusChange> {
     let worst = after.lost_trials.iter().max_by_key(|trial| trial.status)?;
-    let lost_of =
-        |cell: &Cell| (cell.lost_trials.len(), cell.lost_trials.len() + cell.trials.len());
+    let lost_of = |of: &Cell| (of.lost_trials.len(), of.lost_trials.len() + of.trials.len());
     let ((was_lost, was_of), (lost, of)) = (lost_of(before), lost_of(after));
     let reason = worst.reason.as_deref().unwrap_or("no reason is recorded");
     // The files may have another number of trials: 1 of 5 is more than 2 of 20.
@@ -175,17 +167,13 @@ fn turn(
     was: Status,
     is: Status,
 ) -> Option<StatusChange> {
-    let turned = was.has_figures() != is.has_figures();
-    turned.then(|| {
-        let ended_badly = if is.has_figures() { before } else { after };
-        StatusChange {
-            cell: before.id.clone(),
-            phase: phase.map(str::to_owned),
-            was,
-            is,
-            reason: reason(ended_badly, phase),
-            broke: was.has_figures() && (is.is_failure() || is == Status::Disputed),
-        }
+    (was.has_figures() != is.has_figures()).then(|| StatusChange {
+        cell: before.id.clone(),
+        phase: phase.map(str::to_owned),
+        was,
+        is,
+        reason: reason(if is.has_figures() { before } else { after }, phase),
+        broke: was.has_figures() && (is.is_failure() || is == Status::Disputed),
     })
 }
 

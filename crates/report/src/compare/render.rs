@@ -1,7 +1,5 @@
 //! Formats a comparison for people and for programs.
 
-use std::fmt::Write as _;
-
 use embermark_model::CellId;
 
 use super::{Change, Changes, GroupProtocol, StatusChange, UsageChange, Verdict};
@@ -22,7 +20,8 @@ pub fn markdown(changes: &Changes) -> String {
 }
 
 fn blocks(changes: &Changes) -> Vec<Block> {
-    let heads = notice(changes).into_iter().chain([summary(changes)]).map(Block::Head);
+    let notice = notes::unpublishable_notice(&changes.unpublishable).into_iter();
+    let heads = notice.chain([summary(changes)]).map(Block::Head);
     let tables = grids(changes).into_iter().map(|grid| Block::table(grid, Vec::new()));
     heads.chain(tables).chain(sections(changes).into_iter().map(Block::Section)).collect()
 }
@@ -46,29 +45,28 @@ pub fn csv(changes: &Changes) -> Result<String, ReportError> {
             let CellId { workload, scale, durability, variant, engine, memory_limit, storage } =
                 cell;
             let publishable = !changes.unpublishable.contains(engine);
+            let memory = memory_limit.map(|limit| limit.0.to_string()).unwrap_or_default();
+            let storage = storage.map(|storage| storage.to_string()).unwrap_or_default();
+            let p = p.map(|p| p.to_string()).unwrap_or_default();
             let (scale, durability) = (scale.to_string(), durability.to_string());
-            let (workload, variant) = (text::plain(workload), text::plain(variant));
-            let phase = text::plain(phase.unwrap_or_default());
-            [workload, scale, durability, variant, text::plain(engine), phase, what]
+            let phase = phase.unwrap_or_default().to_owned();
+            [workload.clone(), scale, durability, variant.clone(), engine.clone(), phase, what]
                 .into_iter()
                 .chain(rest)
-                .chain([publishable.to_string()])
-                .chain([memory_limit.map(|limit| limit.0.to_string()).unwrap_or_default()])
-                .chain([p.map(|p| p.to_string()).unwrap_or_default()])
-                .chain([storage.map(|storage| storage.to_string()).unwrap_or_default()])
+                .chain([publishable.to_string(), memory, p, storage])
+                .map(|value| text::plain(&value))
                 .collect::<Vec<String>>()
         };
     // Without times, the reason.
     let untimed = |reason: Option<&str>| {
         let mut rest: [String; 6] = Default::default();
-        rest[5] = text::plain(reason.unwrap_or_default());
+        rest[5] = reason.unwrap_or_default().to_owned();
         rest
     };
     let phases = changes.phases.iter().map(|change| {
         let Change { cell, phase, old_ns, new_ns, ratio, interval, verdict, lacking, .. } = change;
         let end = |end: usize| interval.map(|ends| ends[end].to_string()).unwrap_or_default();
-        let times = [old_ns, new_ns, ratio].map(ToString::to_string);
-        let [old, new, ratio] = times;
+        let [old, new, ratio] = [old_ns, new_ns, ratio].map(ToString::to_string);
         let rest = [old, new, ratio, end(0), end(1), lacking.clone().unwrap_or_default()];
         line(cell, Some(phase), verdict.name().replace(' ', "-"), rest, change.p)
     });
@@ -105,55 +103,43 @@ const CSV_HEADER: [&str; 17] = [
     "storage",
 ];
 
-fn notice(changes: &Changes) -> Option<String> {
-    notes::unpublishable_notice(
-        &changes.unpublishable.iter().map(String::as_str).collect::<Vec<_>>(),
-    )
-}
-
 /// Counts the verdicts: `2 slower, 1 faster, 10 with no difference shown`.
 fn summary(changes: &Changes) -> String {
     let count = |verdict| changes.phases.iter().filter(|change| change.verdict == verdict).count();
-    let mut out = format!("New against old: {} slower", count(Verdict::Slower));
-    // Writing to a String cannot fail.
-    let _ = write!(out, ", {} faster", count(Verdict::Faster));
-    let _ = write!(out, ", {} with no difference shown", count(Verdict::NoDifference));
-    let behind = count(Verdict::DidNotKeepUp);
-    if behind > 0 {
-        let _ = write!(out, ", {behind} of cells that did not keep up");
-    }
-    let few = count(Verdict::TooFewTrials);
-    if few > 0 {
-        let _ = write!(out, ", {few} with too few trials to tell");
-    }
     let broke = changes.turned.iter().filter(|turn| turn.broke).count();
-    if broke > 0 {
-        let _ = write!(out, ", {broke} no longer right");
-    }
-    if changes.pairs > 0 {
-        let (pairs, share) = (changes.pairs as u64, changes.false_discovery_rate);
-        let _ = write!(
-            out,
+    let always = [
+        (count(Verdict::Slower), "slower"),
+        (count(Verdict::Faster), "faster"),
+        (count(Verdict::NoDifference), "with no difference shown"),
+    ];
+    let further = [
+        (count(Verdict::DidNotKeepUp), "of cells that did not keep up"),
+        (count(Verdict::TooFewTrials), "with too few trials to tell"),
+        (broke, "no longer right"),
+    ];
+    let counts = always.into_iter().chain(further.into_iter().filter(|(count, _)| *count > 0));
+    let counts = text::joined(counts.map(|(count, what)| format!("{count} {what}")), ", ");
+    let tested = (changes.pairs > 0).then(|| {
+        format!(
             ". {} compared: on average at most {} of those called faster or slower are so by chance",
-            format::counted(pairs, "pair"),
-            format::percent(share)
-        );
-    }
-    out
+            format::counted(changes.pairs as u64, "pair"),
+            format::percent(changes.false_discovery_rate)
+        )
+    });
+    format!("New against old: {counts}{}", tested.unwrap_or_default())
 }
 
 /// Returns a table of times for each workload, scale, tier and variant, and one of resources if
 /// they were measured.
 fn grids(changes: &Changes) -> Vec<Grid> {
-    let header = ["old", "new", "new/old", "95 % interval", ""].map(str::to_owned);
+    let header = ["old", "new", "new/old", "95 % interval", ""];
     let row = |change: &Change| {
         let name = format!("{} {}", text::plain(&change.cell.engine), text::plain(&change.phase));
         (name, texts(change))
     };
-    let grid = |ran: &GroupProtocol| Grid {
-        title: format!("{} · {}", ran.title, ran.protocol),
-        header: header.to_vec(),
-        rows: changes.phases.iter().filter(|of| ran.holds(&of.cell)).map(row).collect(),
+    let grid = |ran: &GroupProtocol| {
+        let rows = changes.phases.iter().filter(|of| ran.holds(&of.cell)).map(row);
+        Grid::new(format!("{} · {}", ran.title, ran.protocol), header, rows.collect())
     };
     let of_ran = |ran: &GroupProtocol| [grid(ran)].into_iter().chain(resources(&changes.used, ran));
     changes.ran.iter().flat_map(of_ran).collect()
@@ -177,11 +163,9 @@ fn resources(all: &[UsageChange], ran: &GroupProtocol) -> Option<Grid> {
         let texts = columns.iter().map(|column| text(used, column)).collect();
         (text::plain(&used.cell.engine), texts)
     };
-    (!columns.is_empty()).then(|| Grid {
-        title: format!("{} · resources, new and new/old", ran.title),
-        header: columns.iter().map(|column| column.heading.to_owned()).collect(),
-        rows: own.iter().map(row).collect(),
-    })
+    let title = format!("{} · resources, new and new/old", ran.title);
+    let header = columns.iter().map(|column| column.heading);
+    (!columns.is_empty()).then(|| Grid::new(title, header, own.iter().map(row).collect()))
 }
 
 fn texts(change: &Change) -> Vec<Text> {
@@ -222,8 +206,7 @@ fn sections(changes: &Changes) -> Vec<Section> {
 pub(crate) fn turned(turns: &[StatusChange]) -> Vec<Note> {
     let line = |turn: &StatusChange| {
         let phase = turn.phase.as_deref().map(|phase| format!("{}: ", text::plain(phase)));
-        let reason =
-            turn.reason.as_deref().map(|reason| format!(": {}", text::clipped(reason, 400)));
+        let reason = turn.reason.as_deref().map(|why| format!(": {}", text::clipped(why, 400)));
         let (phase, reason) = (phase.unwrap_or_default(), reason.unwrap_or_default());
         note(text::plain(&turn.cell.to_string()), format!("{phase}{}{reason}", turn.words()))
     };

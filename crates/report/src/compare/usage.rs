@@ -31,9 +31,9 @@ impl UsageChange {
 pub(super) fn usage_changes(old: &ResultFile, new: &ResultFile) -> Vec<UsageChange> {
     let after: HashMap<&CellId, &Cell> = new.cells.iter().map(|cell| (&cell.id, cell)).collect();
     let amounts = |file: &ResultFile, cell: &Cell| {
-        let usage = Usage::for_cell(cell).above_floor(file, cell, Work::All);
+        let usage = Usage::new(file, cell, Work::All);
         let did_all = !usage.incomplete && Shortfall::find(cell, None).is_none();
-        (usage.is_measured() && did_all).then(|| usage.amounts().clone())
+        (usage.is_measured() && did_all).then_some(usage.amounts)
     };
     let of_cell = |before: &Cell| {
         Some(UsageChange {

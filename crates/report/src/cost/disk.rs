@@ -40,8 +40,7 @@ pub(super) fn table(costs: &Costs<'_>) -> Option<Annotated> {
         texts.push(Text::new(format::or_dash(cpu, |percent| format!("{percent:.2} %"))));
         (line.label(), texts)
     });
-    let header = moments.iter().map(|at| moment(*at));
-    let header = ["empty".to_owned()].into_iter().chain(header);
+    let header = ["empty".to_owned()].into_iter().chain(moments.iter().map(|at| moment(*at)));
     let header = header.chain(["in all".to_owned(), "sampling".to_owned()]).collect();
     let title = format!("{} · growth on disk from an empty database on", costs.title());
     let says = "allocated blocks of the data directory since before the first sample, warm-up included; \
@@ -54,8 +53,7 @@ pub(super) fn table(costs: &Costs<'_>) -> Option<Annotated> {
 /// Returns the moments to show, in seconds, for a time of `lasted` seconds.
 fn moments(lasted: f64) -> Vec<f64> {
     let within = |seconds: &f64| *seconds * NEARLY <= lasted;
-    let minutes: Vec<f64> =
-        MINUTES.map(|minutes| minutes * 60.0).into_iter().filter(within).collect();
+    let minutes: Vec<f64> = MINUTES.map(|m| m * 60.0).into_iter().filter(within).collect();
     match minutes.len() {
         0 | 1 => [0.25, 0.5, 0.75, 1.0].map(|part| part * lasted).to_vec(),
         _ => minutes,
@@ -65,10 +63,7 @@ fn moments(lasted: f64) -> Vec<f64> {
 /// Formats a moment: `5 min`, `17.5 s`.
 fn moment(seconds: f64) -> String {
     let minutes = seconds / 60.0;
-    match MINUTES.contains(&minutes) {
-        true => format!("{minutes} min"),
-        false => format!("{seconds:.1} s"),
-    }
+    if MINUTES.contains(&minutes) { format!("{minutes} min") } else { format!("{seconds:.1} s") }
 }
 
 /// Formats a number of bytes that may be negative.

@@ -2,8 +2,8 @@
 
 use embermark_model::result::{Latency, ResultFile};
 
-use super::score::{Resource, Weights, scores};
-use super::{Activity, Cost, Costs, RESPONSE, disk, marked_costs, source};
+use super::score::{Resource, Weights};
+use super::{Activity, Cost, Costs, RESPONSE, disk, marked_costs, scores, source};
 use crate::evidence::TierStanding;
 use crate::grid::{self, Annotated, Grid, Text, Tone};
 use crate::note::{Note, note};
@@ -18,8 +18,7 @@ pub(crate) fn grids(
     beside: PublishedDetail,
 ) -> Vec<Annotated> {
     let costs = marked_costs(file, durability);
-    let mut tables: Vec<Annotated> =
-        costs.iter().flat_map(|costs| tables_of(costs, weights)).collect();
+    let mut tables: Vec<Annotated> = costs.iter().flat_map(|of| tables_of(of, weights)).collect();
     if costs.iter().any(|costs| !costs.own) && beside != PublishedDetail::None {
         tables.extend(source::tables(&costs, weights));
     }
@@ -156,16 +155,13 @@ fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Annotated> {
     let reading = all_that(Activity::Reads);
     let live = all_that(Activity::Both);
     let sustained = all_that(Activity::Searches);
-    let write_scores = ranked(&writing, &Resource::WRITING, weights);
-    let read_scores = ranked(&reading, &Resource::READING, weights);
-    let both: Vec<Option<f64>> = (reading.iter().zip(&read_scores))
-        .map(|(line, read)| {
-            let place = writing
-                .iter()
-                .position(|writer| (writer.engine, writer.variant) == (line.engine, line.variant));
-            Some(f64::midpoint(write_scores[place?]?, (*read)?))
-        })
-        .collect();
+    let write_scores = scores(&writing, |line| line.competes(), &Resource::WRITING, weights);
+    let read_scores = scores(&reading, |line| line.competes(), &Resource::READING, weights);
+    let with_writing = |(line, read): (&&Cost<'_>, &Option<f64>)| {
+        let is = |own: &&Cost<'_>| (own.engine, own.variant) == (line.engine, line.variant);
+        Some(f64::midpoint(write_scores[writing.iter().position(is)?]?, (*read)?))
+    };
+    let both: Vec<Option<f64>> = reading.iter().zip(&read_scores).map(with_writing).collect();
     let title = |what: &str| {
         format!("{} · {what}, {}", costs.title(), format::duration(costs.window_ns as f64))
     };
@@ -208,20 +204,14 @@ fn own_tables(costs: &Costs<'_>, writing: &[&Cost<'_>], searches: &[&Cost<'_>]) 
             writing.iter().copied().filter(|line| line.phase == phase).collect();
         let rates = lines.iter().filter_map(|line| line.count("target-rate"));
         let rate = rates.max().map(|rate| format!(", {} rows per second", format::count(rate)));
-        let title = format!(
-            "{} · {}{}, {}",
-            costs.title(),
-            text::plain(phase),
-            rate.unwrap_or_default(),
-            format::duration(costs.window_ns as f64)
-        );
+        let (rate, window) = (rate.unwrap_or_default(), format::duration(costs.window_ns as f64));
+        let title = format!("{} · {}{rate}, {window}", costs.title(), text::plain(phase));
         // There are no columns of effort, which the source graded, and of a server if none ran.
         let is_used = |of: Resource| {
             of != Resource::Effort
                 && lines.iter().any(|line| line.amount(of).is_some_and(|used| used > 0.0))
         };
-        let usage =
-            USAGE.into_iter().filter(|(_, content)| content.resource().is_some_and(is_used));
+        let usage = USAGE.into_iter().filter(|(_, of)| of.resource().is_some_and(is_used));
         let columns: Vec<Column> = ARRIVALS.into_iter().chain(usage).collect();
         tables.push(table(title, &lines, &columns, Vec::new()));
     }
@@ -243,24 +233,6 @@ fn highest(costs: &Costs<'_>, lines: &[&Cost<'_>], phase: Option<&str>) -> Annot
     table(title, lines, &SUSTAINED, Vec::new())
 }
 
-/// Computes the scores of lines. Lines that do not compete have none. A resource that was not
-/// measured for any line has no weight.
-fn ranked(lines: &[&Cost<'_>], resources: &[Resource], weights: &Weights) -> Vec<Option<f64>> {
-    let measured = |of: &Resource| lines.iter().any(|line| line.amount(*of).is_some());
-    let resources: Vec<Resource> = resources.iter().copied().filter(measured).collect();
-    let rows: Vec<Vec<Option<f64>>> = (lines.iter())
-        .filter(|line| line.competes())
-        .map(|line| resources.iter().map(|resource| line.amount(*resource)).collect())
-        .collect();
-    // A single line uses the most of everything.
-    let mut scores = match rows.len() {
-        0 | 1 => vec![None; rows.len()],
-        _ => scores(&rows, &resources, weights),
-    }
-    .into_iter();
-    lines.iter().map(|line| if line.competes() { scores.next().flatten() } else { None }).collect()
-}
-
 fn table(
     title: String,
     lines: &[&Cost<'_>],
@@ -270,27 +242,23 @@ fn table(
     let best: Vec<f64> = (scores.iter())
         .map(|(_, scores)| scores.iter().flatten().copied().fold(0.0, f64::max))
         .collect();
+    let text = |line: &Cost<'_>, (name, content): &Column| {
+        let missing = match *name {
+            "lost" => line.count("lost"),
+            "missed" => line.count("missed-slots"),
+            _ => None,
+        };
+        let tone = if missing.is_some_and(|count| count > 0) { Tone::Bad } else { Tone::Plain };
+        Text::toned(format::or_dash(content.text(line), |shown| shown), tone)
+    };
     let rows = lines.iter().enumerate().map(|(place, line)| {
-        let mut texts: Vec<Text> = columns
-            .iter()
-            .map(|(name, content)| {
-                let tone = match *name {
-                    "lost" | "missed" if line_has(line, name) => Tone::Bad,
-                    _ => Tone::Plain,
-                };
-                Text {
-                    value: format::or_dash(content.text(line), |shown| shown),
-                    tone,
-                    ..Text::default()
-                }
-            })
-            .collect();
+        let mut texts: Vec<Text> = columns.iter().map(|column| text(line, column)).collect();
         texts.extend(scores.iter().zip(&best).map(|((name, scores), best)| {
             let score = scores[place];
             if let Some(shortfall) = line.shortfall.filter(|_| *name == "score") {
                 let lacking = shortfall.words(Some(line.phase));
                 let value = format!("{} {lacking}", format::NOT_MEASURED);
-                return Text { value, tone: Tone::Bad, ..Text::default() };
+                return Text::toned(value, Tone::Bad);
             }
             let is_best = score.is_some_and(|score| score == *best);
             Text {
@@ -303,14 +271,14 @@ fn table(
         if !line.status.has_figures()
             && let Some(first) = texts.first_mut()
         {
-            *first = Text { value: line.status.to_string(), tone: Tone::Bad, ..Text::default() };
+            *first = Text::toned(line.status.to_string(), Tone::Bad);
         }
         (line.label(), texts)
     });
     let header = columns.iter().map(|(name, _)| *name).chain(scores.iter().map(|(name, _)| *name));
     let has_scores = scores.iter().flat_map(|(_, scores)| scores).any(Option::is_some);
     Annotated {
-        grid: Grid { title, header: header.map(str::to_owned).collect(), rows: rows.collect() },
+        grid: Grid::new(title, header, rows.collect()),
         notes: if has_scores { weightless(lines, columns) } else { Vec::new() },
     }
 }
@@ -320,16 +288,10 @@ fn table(
 fn weightless(lines: &[&Cost<'_>], columns: &[Column]) -> Vec<Note> {
     let is_uncounted =
         |of: Resource| of != Resource::Effort && lines.iter().all(|line| line.amount(of).is_none());
-    let uncounted =
-        columns.iter().filter(|(_, content)| content.resource().is_some_and(is_uncounted));
+    let uncounted = columns.iter().filter(|(_, of)| of.resource().is_some_and(is_uncounted));
     let says =
         |(name, _): &Column| note("score", format!("{name} was not counted: it weighs nothing"));
     uncounted.map(says).collect()
-}
-
-fn line_has(line: &Cost<'_>, column: &str) -> bool {
-    let name = if column == "lost" { "lost" } else { "missed-slots" };
-    line.count(name).is_some_and(|count| count > 0)
 }
 
 fn legend(costs: &Costs<'_>, weights: &Weights) -> Vec<Note> {

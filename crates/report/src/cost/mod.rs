@@ -8,28 +8,26 @@ pub mod score;
 mod source;
 
 use embermark_model::plan::{Plan, Rate};
-use embermark_model::result::{Cell, DiskCurve, Observed, Resources, ResultFile, Run};
+use embermark_model::result::{Cell, DiskCurve, Latency, Observed, Resources, ResultFile, Run};
 use embermark_model::{Durability, Extent, Status};
+use score::{Resource, Weights};
 
 pub(crate) use grids::grids;
 
+use crate::evidence::{self, TierStanding};
+use crate::grid::{self, Annotated};
+use crate::statistics::total;
+use crate::summary::{Phases, Shortfall, Shortfalls};
+use crate::text;
+
 /// Returns the source's own tables, each row with its measurement. Empty if nothing of it was
 /// measured.
-pub(crate) fn source_tables(
-    file: &ResultFile,
-    weights: &score::Weights,
-) -> Vec<crate::grid::Annotated> {
+pub(crate) fn source_tables(file: &ResultFile, weights: &Weights) -> Vec<Annotated> {
     let costs = costs(file);
     let own = |line: &Cost<'_>| line.variant.ends_with(published::FORM);
     let is_measured = costs.iter().flat_map(|costs| &costs.lines).any(own);
     if is_measured { source::tables(&costs, weights) } else { Vec::new() }
 }
-use score::Resource;
-
-use crate::evidence::{self, TierStanding};
-use crate::statistics::total;
-use crate::summary::{Phases, Shortfall, Shortfalls};
-use crate::{grid, text};
 
 /// Latency of a commit from when it was due to when it ended.
 const RESPONSE: &str = "response";
@@ -160,8 +158,7 @@ impl Cost<'_> {
         let own = self.variant.strip_suffix(published::FORM).unwrap_or(self.variant);
         let reader = reader.filter(|reader| *reader != own);
         let reader = reader.map_or_else(String::new, |reader| format!(", read {reader}"));
-        let (engine, variant) = (text::plain(self.engine), text::plain(self.variant));
-        format!("{engine} {variant}{reader}{}", self.marks())
+        text::plain(&format!("{} {}{reader}{}", self.engine, self.variant, self.marks()))
     }
 
     /// Whether commits were timed from when they were due. Results of older versions do not record
@@ -171,11 +168,7 @@ impl Cost<'_> {
     }
 
     /// Returns a percentile in ns from the trial in which it is largest.
-    fn latency(
-        &self,
-        name: &str,
-        of: fn(&embermark_model::result::Latency) -> Option<u64>,
-    ) -> Option<u64> {
+    fn latency(&self, name: &str, of: fn(&Latency) -> Option<u64>) -> Option<u64> {
         self.observed.iter().filter_map(|observed| of(observed.latencies.get(name)?)).max()
     }
 
@@ -245,17 +238,33 @@ pub fn costs(file: &ResultFile) -> Vec<Costs<'_>> {
 }
 
 /// Returns the costs in a result, in which engines that broke the promise of a tier are marked.
-pub(crate) fn marked_costs<'a>(
-    file: &'a ResultFile,
-    durability: &[TierStanding],
-) -> Vec<Costs<'a>> {
+pub(crate) fn marked_costs<'a>(file: &'a ResultFile, standings: &[TierStanding]) -> Vec<Costs<'a>> {
     let mut all = costs(file);
     for Costs { durability: tier, lines, .. } in &mut all {
         for line in lines {
-            line.broken = evidence::broken(durability, line.engine, *tier).is_some();
+            line.broken = evidence::broken(standings, line.engine, *tier).is_some();
         }
     }
     all
+}
+
+/// Computes the scores of lines by the source's formula, over the resources that any line measured.
+/// Lines that do not `count` have none, nor has a single line, which uses the most of everything.
+fn scores(
+    lines: &[&Cost<'_>],
+    counts: impl Fn(&Cost<'_>) -> bool,
+    resources: &[Resource],
+    weights: &Weights,
+) -> Vec<Option<f64>> {
+    let measured = |of: &Resource| lines.iter().any(|line| line.amount(*of).is_some());
+    let resources: Vec<Resource> = resources.iter().copied().filter(measured).collect();
+    let usage = |line: &&Cost<'_>| resources.iter().map(|of| line.amount(*of)).collect();
+    let rows: Vec<Vec<Option<f64>>> = lines.iter().filter(|line| counts(line)).map(usage).collect();
+    if rows.len() < 2 {
+        return vec![None; lines.len()];
+    }
+    let mut scores = score::scores(&rows, &resources, weights).into_iter();
+    lines.iter().map(|line| if counts(line) { scores.next().flatten() } else { None }).collect()
 }
 
 /// Returns the number of samples that a writer at the plan's rate stores in warm-up and window.
@@ -274,17 +283,17 @@ fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
     let (all, shortfalls) = (Phases::new(cell), Shortfalls::new(cell));
     let facts = file.manifest.engines.get(&cell.id.engine);
     let embedded = facts.is_none_or(|facts| facts.kind != "server");
+    let base = file.plan.engine_of(&cell.id.engine);
     phases
         .into_iter()
         .map(|phase| {
             let parts = all.at(phase);
             let status = parts.iter().map(|(_, part)| part.status).reduce(Status::worst);
-            let observed: Vec<&Observed> = (parts.iter().flat_map(|(_, part)| &part.runs))
-                .filter_map(|run: &Run| run.observed.as_ref())
-                .collect();
+            let runs = parts.iter().flat_map(|(_, part)| &part.runs);
+            let observed: Vec<&Observed> = runs.filter_map(|run| run.observed.as_ref()).collect();
             Cost {
                 engine: &cell.id.engine,
-                base: file.plan.engine_of(&cell.id.engine),
+                base,
                 variant: &cell.id.variant,
                 phase,
                 activity: Activity::new(phase, &observed),
@@ -303,11 +312,7 @@ fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
                     phase,
                     embedded,
                     cell.id.variant.ends_with(published::FORM),
-                    published::effort(
-                        file.plan.engine_of(&cell.id.engine),
-                        &cell.id.variant,
-                        phase,
-                    ),
+                    published::effort(base, &cell.id.variant, phase),
                 ),
                 observed,
             }

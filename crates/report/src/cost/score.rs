@@ -152,14 +152,12 @@ pub fn scores(
 ) -> Vec<Option<f64>> {
     let weights: Vec<f64> = resources.iter().map(|resource| weights.get(*resource)).collect();
     let is_whole = |row: &Vec<Option<f64>>| {
-        let dispensable =
-            |place: usize| weights[place] <= 0.0 || resources[place] == Resource::Effort;
+        let dispensable = |at: usize| weights[at] <= 0.0 || resources[at] == Resource::Effort;
         row.iter().enumerate().all(|(place, usage)| usage.is_some() || dispensable(place))
     };
     let whole = || rows.iter().filter(|row| is_whole(row));
-    let largest: Vec<f64> = (0..resources.len())
-        .map(|column| whole().filter_map(|row| row[column]).fold(0.0, f64::max))
-        .collect();
+    let largest = |column: usize| whole().filter_map(|row| row[column]).fold(0.0, f64::max);
+    let largest: Vec<f64> = (0..resources.len()).map(largest).collect();
     let score = |row: &Vec<Option<f64>>| {
         let (mut used, mut total) = (0.0, 0.0);
         for ((usage, largest), weight) in row.iter().zip(&largest).zip(&weights) {

@@ -2,8 +2,8 @@
 //! scores.
 
 use super::published::{self, FORM, Row};
-use super::score::{Resource, Weights, scores};
-use super::{Cost, Costs};
+use super::score::{Resource, Weights};
+use super::{Cost, Costs, scores};
 use crate::grid::{Annotated, Grid, Text, Tone};
 use crate::note::{Note, note};
 
@@ -68,17 +68,15 @@ fn with_and_without_effort(weights: &Weights) -> [Weights; 2] {
 impl SourceTable {
     /// Returns the lines that measured a row in the source's own form, in the order of its rows.
     fn measured<'a>(&self, costs: &'a Costs<'a>, weights: &Weights) -> Vec<MeasuredRow<'a>> {
-        let rows = published::tables().row.iter().enumerate();
-        let mut here: Vec<MeasuredRow<'_>> = rows
-            .flat_map(|(row, of)| {
-                let phase = (self.phase)(of);
-                let own = costs.lines.iter().filter(move |line| {
-                    line.variant.strip_suffix(FORM) == Some(&of.variant)
-                        && (line.base, line.phase) == (&*of.engine, &*phase)
-                });
-                own.map(move |line| MeasuredRow { row, line, scores: [None; 2] })
-            })
-            .collect();
+        let here = published::tables().row.iter().enumerate().flat_map(|(row, of)| {
+            let phase = (self.phase)(of);
+            let own = costs.lines.iter().filter(move |line| {
+                line.variant.strip_suffix(FORM) == Some(&of.variant)
+                    && (line.base, line.phase) == (&*of.engine, &*phase)
+            });
+            own.map(move |line| MeasuredRow { row, line, scores: [None; 2] })
+        });
+        let mut here: Vec<MeasuredRow<'_>> = here.collect();
         let mut lines: Vec<&Cost<'_>> = Vec::new();
         // A variant that is written once and read in three ways has one line of writing.
         here.iter().for_each(|one| {
@@ -87,23 +85,13 @@ impl SourceTable {
             }
         });
         lines.retain(|line| line.status.has_figures() && line.shortfall.is_none());
-        let of_lines =
-            with_and_without_effort(weights).map(|weights| self.scores(&lines, &weights));
+        let of_lines = with_and_without_effort(weights)
+            .map(|weights| scores(&lines, |_| true, self.resources, &weights));
         for one in &mut here {
             let place = lines.iter().position(|line| std::ptr::eq(*line, one.line));
             one.scores = [0, 1].map(|which| of_lines[which][place?]);
         }
         here
-    }
-
-    /// Computes scores by the source's formula, over the resources that any line measured. A single
-    /// line has no score, because it uses the most of everything.
-    fn scores(&self, lines: &[&Cost<'_>], weights: &Weights) -> Vec<Option<f64>> {
-        let measured = |of: &Resource| lines.iter().any(|line| line.amount(*of).is_some());
-        let resources: Vec<Resource> = self.resources.iter().copied().filter(measured).collect();
-        let usage = |line: &&Cost<'_>| resources.iter().map(|of| line.amount(*of)).collect();
-        let rows: Vec<Vec<Option<f64>>> = lines.iter().map(usage).collect();
-        if rows.len() < 2 { vec![None; rows.len()] } else { scores(&rows, &resources, weights) }
     }
 
     fn table(&self, costs: &Costs<'_>, here: &[MeasuredRow<'_>], weights: &Weights) -> Annotated {
@@ -119,9 +107,8 @@ impl SourceTable {
             }
             shown.push(which);
             let figures = (self.figures)(row).iter().map(|value| Text::new(number(*value)));
-            let scores = [row.score[self.score] / 100.0]
-                .into_iter()
-                .chain([0, 1].map(|which| recomputed[which][place][self.score]));
+            let [with, without] = [0, 1].map(|which| recomputed[which][place][self.score]);
+            let scores = [row.score[self.score] / 100.0, with, without];
             let scores = scores.map(|score| percent(Some(score)));
             let label = if self.score == 0 { row.written() } else { row.label() };
             rows.push((label, figures.chain(scores).collect()));
@@ -135,7 +122,7 @@ impl SourceTable {
             }
         }
         let header = self.resources.iter().map(|of| heading(*of));
-        let header = header.chain(["printed", "with", "without"]).map(str::to_owned).collect();
+        let header = header.chain(["printed", "with", "without"]);
         // What was written and is read is a number of samples, whatever the scale is.
         let size = match costs.samples {
             Some(samples) => {
@@ -154,7 +141,7 @@ impl SourceTable {
             text::plain(costs.workload),
             format::duration(costs.window_ns as f64)
         );
-        Annotated { grid: Grid { title, header, rows }, notes: legend(self) }
+        Annotated { grid: Grid::new(title, header, rows), notes: legend(self) }
     }
 }
 
@@ -220,8 +207,8 @@ fn scored(totals: &[Total], weights: &Weights) -> Annotated {
     let mut rows = Vec::new();
     for (place, row) in tables.row.iter().enumerate() {
         let printed = (0..3).flat_map(|of| {
-            let recomputed = [0, 1].map(|which| percent(Some(recomputed[which][place][of])));
-            [percent(Some(row.score[of] / 100.0))].into_iter().chain(recomputed)
+            let [with, without] = [0, 1].map(|which| recomputed[which][place][of]);
+            [row.score[of] / 100.0, with, without].map(|score| percent(Some(score)))
         });
         rows.push((row.label(), printed.collect()));
         for (_, label, scores) in totals.iter().filter(|(of, ..)| *of == place) {
@@ -232,19 +219,18 @@ fn scored(totals: &[Total], weights: &Weights) -> Annotated {
         }
     }
     let header = ["writing", "reading", "both"].into_iter().flat_map(|of| [of, "with", "without"]);
-    let says = |about: &str, says: &str| Note { about: about.to_owned(), says: says.to_owned() };
     let mut notes = vec![
-        says("there", &tables.source.hardware),
-        says("differs", &tables.source.differs),
-        says(
+        note("there", &tables.source.hardware),
+        note("differs", &tables.source.differs),
+        note(
             "with",
             "computed from the columns with the weights of this report, the difficulty as the source \
              graded it among them; without: the difficulty left out",
         ),
     ];
-    notes.extend(tables.source.notes.iter().map(|note| says("note", note)));
+    notes.extend(tables.source.notes.iter().map(|says| note("note", says)));
     let title = format!("Published: {}, scores", tables.source.title);
-    Annotated { grid: Grid { title, header: header.map(str::to_owned).collect(), rows }, notes }
+    Annotated { grid: Grid::new(title, header, rows), notes }
 }
 
 fn legend(shape: &SourceTable) -> Vec<Note> {

@@ -7,13 +7,9 @@ use crate::document::{self, Block};
 use crate::grid::{Annotated, Grid, Text};
 use crate::note::{Note, note};
 
-use crate::text;
+use crate::{format, text};
 
-/// The columns.
-const HEADER: [&str; 6] =
-    ["when full", "reads", "with room again", "a removal", "opens when full", "rows"];
-
-/// What the columns mean.
+/// The columns and what they mean.
 const KEY: [(&str, &str); 6] = [
     (
         "when full",
@@ -58,16 +54,11 @@ pub(crate) fn full_disk<'a>(tested: impl IntoIterator<Item = &'a Tested>) -> Opt
     let all: Vec<(&Tested, &FullDisk)> = all.collect();
     all.first()?;
     let rows = all.iter().map(|(one, full)| (label(one), row(one, full))).collect();
-    let grid = Grid {
-        title: "When the disk is full".to_owned(),
-        header: HEADER.map(str::to_owned).into(),
-        rows,
-    };
+    let grid = Grid::new("When the disk is full", KEY.map(|(column, _)| column), rows);
     let key = KEY.into_iter().map(|(about, says)| note(about, says));
     let sizes = text::by_key(all.iter().map(|(one, full)| (sizes(full), label(one))));
-    let sizes = sizes
-        .into_iter()
-        .map(|(says, of)| note("disks", format!("{}: {says}", text::joined(of, ", "))));
+    let sizes = sizes.into_iter().map(|(says, of)| format!("{}: {says}", of.join(", ")));
+    let sizes = sizes.map(|says| note("disks", says));
     let said = all.iter().flat_map(|(one, full)| messages(&label(one), full));
     Some(Annotated { grid, notes: key.chain(sizes).chain(said).collect() })
 }
@@ -94,7 +85,7 @@ fn row(tested: &Tested, full: &FullDisk) -> Vec<Text> {
         each(&|fill| fill.opens.is.name().to_owned()),
         each(&|fill| rows(fill.verdict)),
     ];
-    texts.map(|value| Text { value, ..Text::default() }).into()
+    texts.map(Text::new).into()
 }
 
 /// Describes the disks: `3 disks of 64 MiB, of which the work had 27 to 31; room again is 13 MiB`.
@@ -103,19 +94,13 @@ fn sizes(full: &FullDisk) -> String {
     let rooms = || full.fills.iter().map(|fill| fill.room_bytes);
     let (least, most) = (mib(rooms().min().unwrap_or(0)), mib(rooms().max().unwrap_or(0)));
     let had = if least == most { least } else { format!("{least} to {most}") };
-    let disks = match full.fills.len() {
-        1 => "1 disk".to_owned(),
-        several => format!("{several} disks"),
-    };
-    format!(
-        "{disks} of {} MiB, of which the work had {had}; room again is {} MiB",
-        mib(full.disk_bytes),
-        mib(full.ballast_bytes),
-    )
+    let disks = format::counted(full.fills.len() as u64, "disk");
+    let (size, room) = (mib(full.disk_bytes), mib(full.ballast_bytes));
+    format!("{disks} of {size} MiB, of which the work had {had}; room again is {room} MiB")
 }
 
 /// Lists the messages of an engine without duplicates.
-fn messages(label: &str, full: &FullDisk) -> Vec<Note> {
+fn messages(label: &str, full: &FullDisk) -> Option<Note> {
     let of = |message: &dyn Fn(&Fill) -> Option<&String>| {
         let said = full.fills.iter().filter_map(message);
         text::unique(said.filter(|said| !said.is_empty()).map(|said| text::clipped(said, LONGEST)))
@@ -128,10 +113,10 @@ fn messages(label: &str, full: &FullDisk) -> Vec<Note> {
         of(&|fill| fill.opens.message.as_ref()),
         of(&|fill| fill.found.as_ref()),
     ];
-    let told = HEADER.into_iter().zip(all).filter(|(_, said)| !said.is_empty());
-    let told = told.map(|(column, said)| format!("{column}: {}", text::joined(said, " | ")));
-    let told: Vec<String> = told.collect();
-    if told.is_empty() { Vec::new() } else { vec![note(label, text::joined(told, "; "))] }
+    let told = KEY.into_iter().zip(all).filter(|(_, said)| !said.is_empty());
+    let told = told.map(|((column, _), said)| format!("{column}: {}", said.join(" | ")));
+    let told = text::joined(told, "; ");
+    (!told.is_empty()).then(|| note(label, told))
 }
 
 /// Lists the values, with their counts if they differ.
@@ -146,9 +131,9 @@ fn counted(all: impl Iterator<Item = String>) -> String {
 
 /// Formats the shortest and the longest time: ` (0.8 to 2.0 ms)`.
 fn between(all: impl Iterator<Item = f64>) -> String {
-    let mut all: Vec<f64> = all.collect();
-    all.sort_by(f64::total_cmp);
-    match (all.first().copied().map(time), all.last().copied().map(time)) {
+    let all: Vec<f64> = all.collect();
+    let end = |of: fn(f64, f64) -> f64| all.iter().copied().reduce(of).map(time);
+    match (end(f64::min), end(f64::max)) {
         (Some(least), Some(most)) if least == most => format!(" ({least})"),
         (Some(least), Some(most)) => format!(" ({least} to {most})"),
         _ => String::new(),

@@ -12,18 +12,8 @@ use crate::note::{Note, note};
 use crate::summary::{self, Comparison, Group};
 use crate::text;
 
-/// Removes duplicates. The list is short.
-pub(crate) fn distinct(all: impl IntoIterator<Item = TierStanding>) -> Vec<TierStanding> {
-    all.into_iter().fold(Vec::new(), |mut known, one| {
-        if !known.contains(&one) {
-            known.push(one);
-        }
-        known
-    })
-}
-
 /// Evidence for a tier of an engine of a result.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct TierStanding {
     /// The engine's id, or the name of a configuration.
@@ -77,7 +67,7 @@ impl Standing {
     /// Returns one word: `shown`, `broken` or `manual`.
     pub const fn word(&self) -> &'static str {
         match self {
-            Self::Shown(shown) if shown.is_broken() => "broken",
+            Self::Shown(_) if self.is_broken() => "broken",
             Self::Shown(_) => "shown",
             Self::ByManual(_) => "manual",
         }
@@ -116,8 +106,7 @@ impl Shown {
 impl Tries {
     /// Formats violations: `6 of 375 states: 3 a hole, 3 corrupt rows, 6 of them by a torn block`.
     fn broken(&self, experiment: Experiment) -> String {
-        let how =
-            self.verdicts.iter().map(|(verdict, count)| format!("{count} {}", verdict.name()));
+        let how = self.verdicts.iter().map(|(how, count)| format!("{count} {}", how.name()));
         let how = text::joined(how.chain(torn(self.torn_blocks)), ", ");
         format!("{} of {}: {how}", self.violations, experiment.tries(self.tried))
     }
@@ -125,7 +114,6 @@ impl Tries {
 
 impl Why {
     fn words(&self) -> String {
-        let tries = |experiment: Experiment, count: u32| experiment.tries(count);
         match self {
             Self::NeverTried => "never tried".to_owned(),
             Self::OtherVersions(versions) => {
@@ -133,11 +121,11 @@ impl Why {
                 format!("tried with another version, {}", text::joined(versions, " and "))
             }
             Self::NoPowerCut(kills) => {
-                let kills = tries(Experiment::Kill, *kills);
+                let kills = Experiment::Kill.tries(*kills);
                 format!("no violation in {kills}, and its power was not cut")
             }
             Self::NoKill(states) => {
-                let states = tries(Experiment::PowerCut, *states);
+                let states = Experiment::PowerCut.tries(*states);
                 format!("no violation in {states} after a power cut, and it was not killed")
             }
         }
@@ -153,20 +141,17 @@ pub(crate) fn tier_standings(file: &ResultFile, record: &Record) -> Vec<TierStan
         let (engine, tier) = (&cell.id.engine, cell.id.durability);
         let known = all.iter().any(|one| one.engine == *engine && one.tier == tier);
         let version = cell.trials.iter().find_map(|trial| trial.version.as_deref());
-        let Some(version) = version.filter(|_| !known && !file.plan.urls.contains_key(engine))
-        else {
-            continue;
-        };
+        let by_url = file.plan.urls.contains_key(engine);
+        let Some(version) = version.filter(|_| !known && !by_url) else { continue };
         let effective = cell.effective_durability.unwrap_or(tier);
         let own = file.plan.configurations.get(engine);
         let subject = own.map_or_else(|| engine.clone(), Configuration::subject);
-        let one = TierStanding::find(record, engine, &subject, version, tier, effective);
+        let Some(standing) = record.standing(&subject, version, tier, effective) else { continue };
         // A manual does not cover a configuration. Without tests there is only its author's claim.
-        let by_author = |one: &TierStanding| {
-            own.is_some_and(Configuration::has_settings)
-                && matches!(one.standing, Standing::ByManual(_))
-        };
-        all.extend(one.filter(|one| !by_author(one)));
+        let is_by_manual = matches!(standing, Standing::ByManual(_));
+        if !(is_by_manual && own.is_some_and(Configuration::has_settings)) {
+            all.push(TierStanding::new(engine, version, tier, standing));
+        }
     }
     all
 }
@@ -175,10 +160,11 @@ pub(crate) fn tier_standings(file: &ResultFile, record: &Record) -> Vec<TierStan
 pub(crate) fn run_standings(run: &Outcome) -> Vec<TierStanding> {
     let record = Record::from_run(run.clone());
     let of = |one: &Tested| {
-        let (name, subject) = (&one.engine, one.subject());
-        TierStanding::find(&record, name, &subject, &one.version, one.durability, one.effective())
+        let (version, tier) = (&one.version, one.durability);
+        let standing = record.standing(&one.subject(), version, tier, one.effective())?;
+        Some(TierStanding::new(&one.engine, version, tier, standing))
     };
-    distinct(run.tested.iter().filter_map(of))
+    text::unique(run.tested.iter().filter_map(of))
 }
 
 /// Returns what the tests found for an engine that broke the promise of a tier.
@@ -191,6 +177,12 @@ pub(crate) fn broken<'a>(
     own.find(|one| one.standing.is_broken()).map(|one| one.says.as_str())
 }
 
+/// Returns the evidence for a tier of an engine as text.
+pub(crate) fn of_tier(all: &[TierStanding], engine: &str, tier: Durability) -> Option<String> {
+    let own = all.iter().find(|one| one.engine == engine && one.tier == tier);
+    own.map(|one| one.says.clone())
+}
+
 /// Compares the engines of a result, with those that broke a promise marked. Returns what is known
 /// about the tiers too.
 pub(crate) fn compare<'a>(
@@ -200,21 +192,16 @@ pub(crate) fn compare<'a>(
 ) -> (Comparison<'a>, Vec<TierStanding>) {
     let mut comparison = summary::compare(file, order);
     let standings = tier_standings(file, record);
-    mark_broken(&mut comparison, &standings);
-    (comparison, standings)
-}
-
-/// Marks the engines that broke the promise of their tier. They do not compete, so the ratios of
-/// the others are to the best of the rest.
-fn mark_broken(comparison: &mut Comparison<'_>, all: &[TierStanding]) {
     for Group { engines, rows, durability, .. } in &mut comparison.groups {
         for engine in engines.iter_mut() {
-            engine.broken = broken(all, engine.id, *durability).is_some();
+            engine.broken = broken(&standings, engine.id, *durability).is_some();
         }
+        // They do not compete, so the ratios of the others are to the best of the rest.
         if engines.iter().any(|engine| engine.broken) {
             rows.iter_mut().for_each(|row| summary::rank(row, engines.as_slice(), *durability));
         }
     }
+    (comparison, standings)
 }
 
 /// Marks the engines of advice that broke the promise of their tier, and leaves them out of its
@@ -279,17 +266,9 @@ fn least<'a>(all: impl Iterator<Item = &'a TierStanding>) -> String {
 }
 
 impl TierStanding {
-    fn find(
-        record: &Record,
-        engine: &str,
-        subject: &str,
-        version: &str,
-        tier: Durability,
-        effective: Durability,
-    ) -> Option<Self> {
-        let standing = record.standing(subject, version, tier, effective)?;
+    fn new(engine: &str, version: &str, tier: Durability, standing: Standing) -> Self {
         let (engine, version) = (engine.to_owned(), version.to_owned());
-        Some(Self { engine, version, tier, says: standing.words(), standing })
+        Self { engine, version, tier, says: standing.words(), standing }
     }
 
     fn name(&self) -> String {

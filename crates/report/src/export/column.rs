@@ -11,22 +11,14 @@ pub(super) struct Column {
     pub get: Get,
 }
 
-/// The type of a column's values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Text,
-    Flag,
-    Whole,
-    Real,
-}
-
 impl Get {
-    pub const fn kind(&self) -> Kind {
+    /// Returns the type of its values in SQL.
+    const fn sql_type(&self) -> &'static str {
         match self {
-            Self::Text(_) => Kind::Text,
-            Self::Flag(_) => Kind::Flag,
-            Self::Whole(_) => Kind::Whole,
-            Self::Real(_) => Kind::Real,
+            Self::Text(_) => "VARCHAR",
+            Self::Flag(_) => "BOOLEAN",
+            Self::Whole(_) => "BIGINT",
+            Self::Real(_) => "DOUBLE",
         }
     }
 
@@ -54,31 +46,27 @@ pub(super) enum Get {
 
 pub(super) type Figure<T> = fn(&T) -> Option<u64>;
 
-/// The columns of several results by name and kind: those of the first, then further ones of the
-/// others.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Header(Vec<(String, Kind)>);
+/// The columns of several results by name and SQL type: those of the first, then further ones of
+/// the others.
+#[derive(Debug, Default)]
+pub(super) struct Header(pub Vec<(String, &'static str)>);
 
 impl Header {
     /// Adds the columns that the header does not have.
     pub fn add(&mut self, columns: &[Column]) {
         for column in columns {
             if !self.0.iter().any(|(name, _)| *name == column.name) {
-                self.0.push((column.name.clone(), column.get.kind()));
+                self.0.push((column.name.clone(), column.get.sql_type()));
             }
         }
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &(String, Kind)> {
-        self.0.iter()
-    }
-
     /// Returns for each column of the header the one that a result has, if it has it.
     pub fn matching<'a>(&self, columns: &'a [Column]) -> Vec<Option<&'a Get>> {
-        let of = |(name, kind): &(String, Kind)| {
+        let of = |(name, sql_type): &(String, &str)| {
             let own = columns.iter().find(|column| column.name == *name)?;
             // A column with the same name and another type is not this column.
-            (own.get.kind() == *kind).then_some(&own.get)
+            (own.get.sql_type() == *sql_type).then_some(&own.get)
         };
         self.0.iter().map(of).collect()
     }

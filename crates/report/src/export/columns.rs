@@ -4,9 +4,9 @@ use embermark_model::Status;
 use embermark_model::result::{DeviceIo, Execution, Latency, ResultFile, Run};
 
 use super::column::{Column, Figure, flag, maintenance, real, run, trial, whole, word};
-use super::lines::Line;
+use super::lines::{Line, Statistic};
 use super::observed::{LATENCY, observed};
-use super::statistics::Statistic;
+use super::resources;
 use crate::evidence::{self, Record, TierStanding};
 use crate::summary::{LOADING, LOG, Metric, RunValue, WRITE_BEHIND, memory_floor};
 use crate::text::plain;
@@ -18,11 +18,11 @@ pub(super) fn all_columns(device: &str, file: &ResultFile, durability: &Record) 
     columns.extend(shared());
     columns.extend(measured());
     columns.extend(observed(file));
-    columns.extend(super::explained::columns());
-    columns.extend(super::flash::columns(file));
+    columns.extend(resources::system_columns());
+    columns.extend(resources::flash_columns(file));
     columns.push(durability_shown(evidence::tier_standings(file, durability)));
     columns.extend(run_figures());
-    columns.extend(super::energy::columns());
+    columns.extend(resources::energy_columns());
     let device = plain(device);
     columns.push(word("device", move |_| Some(device.clone())));
     columns.push(word("board", |line| Some(plain(line.file.manifest.machine.board.as_deref()?))));
@@ -52,12 +52,9 @@ fn identity() -> Vec<Column> {
         word("version", |line| Some(plain(line.trial?.version.as_deref()?))),
         word("trial_status", |line| Some(slug(line.trial?.status))),
         word("phase", |line| Some(plain(&line.phase?.phase))),
-        word("how", |line| {
-            let how = match line.phase?.execution {
-                Execution::Native => "native",
-                Execution::ClientSide => "client-side",
-            };
-            Some(how.to_owned())
+        word("how", |line| match line.phase?.execution {
+            Execution::Native => Some("native".to_owned()),
+            Execution::ClientSide => Some("client-side".to_owned()),
         }),
         word("phase_status", |line| Some(slug(line.phase?.status))),
         whole("phase_ops", |line| Some(line.phase?.ops)),
@@ -94,8 +91,7 @@ fn statistics() -> Vec<Column> {
         of("ratio_low", |of| Some(of.ratio_interval?[0])),
         of("ratio_high", |of| Some(of.ratio_interval?[1])),
         flag("not_significant", |line| {
-            let of = line.statistic?;
-            of.ratio.map(|_| of.not_significant)
+            line.statistic.filter(|of| of.ratio.is_some()).map(|of| of.not_significant)
         }),
         word("shortfall", |line| line.statistic?.shortfall.clone()),
     ]
@@ -104,9 +100,7 @@ fn statistics() -> Vec<Column> {
 /// The evidence for the durability of the line's engine, as text.
 fn durability_shown(all: Vec<TierStanding>) -> Column {
     word("durability_shown", move |line| {
-        let id = &line.cell.id;
-        let is = |one: &&TierStanding| one.engine == id.engine && one.tier == id.durability;
-        Some(all.iter().find(is)?.says.clone())
+        evidence::of_tier(&all, &line.cell.id.engine, line.cell.id.durability)
     })
 }
 
@@ -207,16 +201,13 @@ fn measured() -> Vec<Column> {
         trial("network_dropped_packets", |trial| Some(trial.network?.dropped())),
         flag("cold", |line| Some(line.file.plan.cold)),
         word("configuration", |line| {
-            let configuration = line.file.plan.configurations.get(&line.cell.id.engine)?;
-            Some(plain(&configuration.to_string()))
+            Some(plain(&line.file.plan.configurations.get(&line.cell.id.engine)?.to_string()))
         }),
         word("client", |line| {
             Some(plain(&line.file.plan.client_of(&line.cell.id.engine)?.to_string()))
         }),
         word("own_durability", |line| Some(plain(line.cell.own_durability.as_deref()?))),
-        real("memory_floor_bytes", |line| {
-            memory_floor(line.file, line.cell, &[line.phase?.phase.as_str()])
-        }),
+        real("memory_floor_bytes", |of| memory_floor(of.file, of.cell, &[&*of.phase?.phase])),
         flag("lost", |line| Some(line.cell.is_lost(line.trial?))),
     ];
     let of_phase = of_phase.into_iter().chain([stalled]);

@@ -2,11 +2,12 @@
 //! latencies are listed here, so that files of several results have the same columns. Other names
 //! follow them.
 
-use embermark_model::result::{Latency, Observed, Resources, ResultFile, Run};
+use embermark_model::result::{
+    DiskCurve, Latency, Observed, Resources, ResultFile, Run, SteadyFigure, Timeline,
+};
 
-use super::column::{Column, Figure, Get, column, run, whole};
-use super::{disk, timeline};
-use crate::text;
+use super::column::{Column, Figure, Get, column, flag, real, run, whole, word};
+use crate::{ageing, text};
 
 const ROLES: [&str; 4] = ["server", "writer", "reader", "sensor"];
 
@@ -55,11 +56,11 @@ pub(super) fn observed(file: &ResultFile) -> Vec<Column> {
             Get::Whole(Box::new(|line| observation(line.run?.1)?.disk_growth_bytes)),
         ),
     ];
-    if runs(file).any(|run| disk::disk(run).is_some()) {
-        columns.extend(disk::columns());
+    if runs(file).any(|run| disk(run).is_some()) {
+        columns.extend(disk_columns());
     }
-    if runs(file).any(|run| timeline::run_timeline(run).is_some()) {
-        columns.extend(timeline::columns());
+    if runs(file).any(|run| timeline(run).is_some()) {
+        columns.extend(timeline_columns());
     }
     for role in named(&ROLES, file, |seen| seen.processes.keys().collect()) {
         columns.extend(PROCESS.map(|(name, get)| {
@@ -100,4 +101,73 @@ fn named(
 
 fn observation(run: &Run) -> Option<&Observed> {
     run.observed.as_ref()
+}
+
+fn disk(run: &Run) -> Option<&DiskCurve> {
+    observation(run)?.disk.as_ref()
+}
+
+/// Returns the columns of disk use over time: the disk at both ends, every point, and the cost of
+/// sampling.
+fn disk_columns() -> [Column; 4] {
+    [
+        run("observed_disk_begin_bytes", |run| Some(disk(run)?.begin_bytes)),
+        run("observed_disk_end_bytes", |run| Some(disk(run)?.end_bytes)),
+        run("observed_disk_sampling_cpu_ns", |run| disk(run)?.cpu_ns),
+        word("observed_disk_points", |line| {
+            // Seconds and bytes: `0.100:57344 0.200:61440`.
+            let points = disk(line.run?.1)?.points.iter();
+            Some(text::joined(points.map(|(seconds, bytes)| format!("{seconds:.3}:{bytes}")), " "))
+        }),
+    ]
+}
+
+fn timeline(run: &Run) -> Option<&Timeline> {
+    observation(run)?.timeline.as_ref()
+}
+
+/// Returns the columns of the timeline: whether and when it became steady, the last rounds, and
+/// every slice.
+fn timeline_columns() -> Vec<Column> {
+    let figure = |name: &str, of: &'static [&'static str], get: fn(&SteadyFigure) -> f64| {
+        real(name, move |line| {
+            let figures = &timeline(line.run?.1)?.steady.figures;
+            of.iter().find_map(|name| figures.get(*name)).map(get)
+        })
+    };
+    vec![
+        flag("steady", |line| Some(timeline(line.run?.1)?.steady.reached)),
+        real("steady_after_s", |line| Some(timeline(line.run?.1)?.steady.after_s)),
+        real("steady_turnovers", |line| Some(timeline(line.run?.1)?.steady.turnovers)),
+        figure("steady_spread", &["throughput", "latency"], |of| of.spread),
+        figure("steady_slope", &["throughput", "latency"], |of| of.slope),
+        figure("steady_space_spread", &["space"], |of| of.spread),
+        figure("steady_space_slope", &["space"], |of| of.slope),
+        real("steady_rows_per_second", |line| ageing::throughput(timeline(line.run?.1)?)),
+        real("written_per_user_byte", |line| ageing::written_per_byte(line.run?.1)),
+        run("space_bytes", |run| timeline(run)?.rounds.last()?.allocated_bytes),
+        run("stalls_above_100ms", |run| Some(timeline(run)?.stalled)),
+        word("expiry", |line| Some(text::plain(&timeline(line.run?.1)?.expiry))),
+        word("timeline", |line| Some(slices(timeline(line.run?.1)?))),
+    ]
+}
+
+/// Formats each slice: its end, rows in, median, 99th percentile and maximum of its commits in ns,
+/// bytes allocated, and bytes written to the device,
+/// `1.000:52000:140000:900000:2000000:57344:61440`. Unmeasured parts are empty.
+fn slices(timeline: &Timeline) -> String {
+    let shown = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let slices = timeline.slices.iter().map(|slice| {
+        let commits = slice.commits;
+        let parts = [
+            Some(slice.rows_in),
+            commits.map(|of| of.p50),
+            commits.and_then(|of| of.p99),
+            commits.map(|of| of.max),
+            slice.allocated_bytes,
+            slice.device_written_bytes,
+        ];
+        format!("{:.3}:{}", slice.until_s, text::joined(parts.into_iter().map(shown), ":"))
+    });
+    text::joined(slices, " ")
 }

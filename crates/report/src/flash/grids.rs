@@ -1,60 +1,56 @@
-//! Tables of modelled cards.
+//! Tables of modelled cards, and the assumptions behind their figures in words.
 
 use embermark_model::Card;
+use embermark_model::card::{Cleaning, Mapping, Spread};
 use embermark_model::result::ResultFile;
 
-use super::{Wear, assumptions, model};
+use super::{Wear, model};
 use crate::grid::{self, Annotated, BEST, Grid, Text, Tone};
 use crate::note::{Note, note};
-
 use crate::summary::{Comparison, Engine, Group, Row};
 use crate::{format, text};
 
 /// Years from which no number is shown, because it would not be credible.
 const LONG: f64 = 1_000.0;
 
+/// The header of a table that has only notes.
+const NO_HEADINGS: [&str; 0] = [];
+
 /// Ratio of both ends from which they are shown.
 const TELLING: f64 = 1.1;
 
 /// Returns the tables of a result's cards, one per card and group. `rows_per_day` is the rate for
 /// which years are shown.
-pub(crate) fn grids(
-    file: &ResultFile,
-    comparison: &Comparison<'_>,
-    rows_per_day: Option<f64>,
-) -> Vec<Annotated> {
+pub(crate) fn grids(comparison: &Comparison<'_>, rows_per_day: Option<f64>) -> Vec<Annotated> {
+    let file = comparison.file;
     let mut tables: Vec<Annotated> = Vec::new();
     for card in &file.plan.cards {
         let groups = comparison.groups.iter();
-        let grids = groups.filter_map(|group| group_table(file, group, card, rows_per_day));
-        let before = tables.len();
-        tables.extend(grids.map(|grid| Annotated { grid, notes: Vec::new() }));
+        let grids = groups.filter_map(|group| group_table(group, card, rows_per_day));
+        let mut grids: Vec<Grid> = grids.collect();
         let mut notes = refusals(file, card);
-        if tables.len() > before {
-            notes.insert(0, note(text::plain(&card.name), assumptions::card(card)));
+        if !grids.is_empty() {
+            notes.insert(0, note(text::plain(&card.name), describe_card(card)));
+        } else if !notes.is_empty() {
+            let title = format!("flash programmed on {} (model)", text::plain(&card.name));
+            grids.push(Grid::new(title, NO_HEADINGS, Vec::new()));
         }
-        match tables[before..].last_mut() {
-            Some(last) => last.notes = notes,
-            None if notes.is_empty() => {}
-            None => tables.push(Annotated { grid: empty(card), notes }),
+        tables.extend(grids.into_iter().map(|grid| Annotated { grid, notes: Vec::new() }));
+        if !notes.is_empty()
+            && let Some(last) = tables.last_mut()
+        {
+            last.notes = notes;
         }
     }
     if let Some(last) = tables.last_mut() {
-        last.notes.push(note("model", assumptions::MODEL));
-        last.notes.push(note("years", assumptions::years(rows_per_day)));
+        last.notes.push(note("model", MODEL));
+        last.notes.push(note("years", describe_years(rows_per_day)));
     }
     if let Some(why) = &file.manifest.not_modelled {
-        let title = "flash programmed (model)".to_owned();
-        let grid = Grid { title, header: Vec::new(), rows: Vec::new() };
+        let grid = Grid::new("flash programmed (model)", NO_HEADINGS, Vec::new());
         tables.push(Annotated { grid, notes: vec![note(format::NOT_MEASURED, text::plain(why))] });
     }
     tables
-}
-
-/// Makes a table without lines, for a card that could not be modelled.
-fn empty(card: &Card) -> Grid {
-    let title = format!("flash programmed on {} (model)", text::plain(&card.name));
-    Grid { title, header: Vec::new(), rows: Vec::new() }
 }
 
 /// Lists cells that a card could not be modelled for, and cells that reached no steady state.
@@ -68,28 +64,23 @@ fn refusals(file: &ResultFile, card: &Card) -> Vec<Note> {
         };
         Some((told, text::plain(&cell.id.to_string())))
     });
-    let by_reason = text::by_key(told).into_iter();
-    by_reason
-        .map(|((about, why), cells)| note(about, format!("{}: {why}", cells.join(", "))))
-        .collect()
+    let line = |((about, why), cells): ((&str, String), Vec<String>)| {
+        note(about, format!("{}: {why}", cells.join(", ")))
+    };
+    text::by_key(told).into_iter().map(line).collect()
 }
 
 /// Returns a table with phases down and engines across. It has the bytes programmed, also per
 /// million rows or operations with the ratio to the least and the range of the card's parameters,
 /// and years at a rate. `None` if nothing was modelled.
-fn group_table(
-    file: &ResultFile,
-    group: &Group<'_>,
-    card: &Card,
-    rows_per_day: Option<f64>,
-) -> Option<Grid> {
+fn group_table(group: &Group<'_>, card: &Card, rows_per_day: Option<f64>) -> Option<Grid> {
     let wear = |row: &Row<'_>, engine: &Engine<'_>| {
         let variant = row.variant.unwrap_or(group.variant);
-        Wear::new(group.cell(file, variant, engine.id)?, card, row.phase?)
+        Wear::new(group.cell(variant, engine.id)?, card, row.phase?)
     };
     let known = |engine: &Engine<'_>| group.rows.iter().any(|row| wear(row, engine).is_some());
-    let places: Vec<usize> =
-        grid::columns(group).into_iter().filter(|at| known(&group.engines[*at])).collect();
+    let mut places = grid::columns(group);
+    places.retain(|at| known(&group.engines[*at]));
     let mut rows = Vec::new();
     for row in &group.rows {
         let all: Vec<Option<Wear<'_>>> =
@@ -99,15 +90,11 @@ fn group_table(
             continue;
         }
         let label = grid::label(row, false);
-        let of = |show: &dyn Fn(&Wear<'_>) -> Text| {
-            all.iter()
-                .map(|wear| wear.as_ref().map_or_else(|| Text::new(format::NOT_MEASURED), show))
-                .collect::<Vec<Text>>()
+        let of = |show: &dyn Fn(&Wear<'_>) -> Text| -> Vec<Text> {
+            all.iter().map(|wear| wear.as_ref().map_or_else(Text::dash, show)).collect()
         };
-        rows.push((
-            format!("{label} programmed"),
-            of(&|wear| Text::new(format::bytes(wear.programmed()))),
-        ));
+        let programmed = of(&|wear| Text::new(format::bytes(wear.programmed())));
+        rows.push((format!("{label} programmed"), programmed));
         let ranked = |at: usize| {
             let entry = row.entries[at].measured();
             group.engines[at].ranked(group.durability) && entry.is_some_and(|of| of.competes())
@@ -119,9 +106,9 @@ fn group_table(
         let least = amounts.iter().copied().reduce(f64::min).filter(|_| amounts.len() > 1);
         let loads = all.iter().flatten().any(|wear| wear.loads);
         let unit = if loads { "rows" } else { "operations" };
-        let texts = places.iter().zip(&all).map(|(at, wear)| match wear {
-            Some(wear) => per_million(wear, least.filter(|_| ranked(*at))),
-            None => Text::new(format::NOT_MEASURED),
+        let texts = places.iter().zip(&all).map(|(at, wear)| {
+            let least = least.filter(|_| ranked(*at));
+            wear.as_ref().map_or_else(Text::dash, |wear| per_million(wear, least))
         });
         rows.push((format!("{label} a million {unit}"), texts.collect()));
         let ends = |wear: &Wear<'_>| wear.per_million_ends();
@@ -138,7 +125,7 @@ fn group_table(
         grid::title(group),
         text::plain(&card.name)
     );
-    (!rows.is_empty()).then(|| Grid { title, header: header.collect(), rows })
+    Grid::new(title, header, rows).filled()
 }
 
 /// Formats the range of a card's parameters: `147 MB-3.01 GB`.
@@ -147,7 +134,7 @@ fn spread(ends: Option<[f64; 2]>) -> Text {
 }
 
 fn per_million(wear: &Wear<'_>, least: Option<f64>) -> Text {
-    let Some(bytes) = wear.per_million() else { return Text::new(format::NOT_MEASURED) };
+    let Some(bytes) = wear.per_million() else { return Text::dash() };
     let ratio = least.filter(|_| bytes > 0.0).map(|least| bytes / least);
     let best = ratio == Some(1.0);
     Text {
@@ -176,5 +163,72 @@ pub(crate) fn years_between(ends: [f64; 2]) -> String {
         [low, _] if low >= LONG => show(LONG),
         [low, high] if high >= LONG => format!("{} to {}", show(low), show(high)),
         ends => format::between(ends, show),
+    }
+}
+
+/// Formats a parameter: `one`, or `30 to 74, likely 50`.
+fn parameter(all: Spread, show: impl Fn(u32) -> String) -> String {
+    let Spread { low, typical, high } = all;
+    match low == high {
+        true => show(typical),
+        false => format!("{} to {}, likely {}", show(low), show(high), show(typical)),
+    }
+}
+
+/// Describes the parameters of a card in one line.
+fn describe_card(card: &Card) -> String {
+    let bytes = |count: u64| match count.is_multiple_of(1 << 10) {
+        true if count >= 1 << 20 && count.is_multiple_of(1 << 20) => format!("{} MiB", count >> 20),
+        true => format!("{} KiB", count >> 10),
+        false => format::bytes(count as f64),
+    };
+    let share = |permille: u32| format!("{} %", f64::from(permille) / 10.0);
+    let mapping = match card.mapping {
+        Mapping::PageMapped { map_bytes, cleaning } => {
+            let next = match cleaning {
+                Cleaning::Fifo => "the oldest block is cleaned next",
+                Cleaning::Greedy => "the block with the fewest valid pages is cleaned next",
+            };
+            format!("page-mapped in units of {}, {next}", bytes(map_bytes))
+        }
+        Mapping::LogBlocks { open_units } => {
+            let open = parameter(open_units, |open| open.to_string());
+            format!("log blocks, {open} of them open at a time")
+        }
+    };
+    let cache = match card.cache_bytes {
+        0 => "no write cache".to_owned(),
+        cache => format!("a write cache of {}", bytes(cache)),
+    };
+    format!(
+        "{}, {}; pages of {}, erase blocks of {}; {cache}; spare space {}; each block erased {} times; \
+         {} of the card next to the database's disk filled with data that never change",
+        format::bytes(card.capacity_bytes as f64),
+        mapping,
+        bytes(card.page_bytes),
+        bytes(card.erase_block_bytes),
+        parameter(card.spare_permille, share),
+        parameter(card.cycles, |cycles| format::count(cycles.into())),
+        share(card.filled_permille),
+    )
+}
+
+/// Explains the model to readers of its figures.
+const MODEL: &str = "no card was measured: every write, discard and flush that reached the disk \
+    in the trial that counts was replayed on a model of the card, repeatedly until it was steady; \
+    programmed: bytes programmed into flash by one run of the phase and the maintenance after it, by the \
+    card's likely parameters; ends: at both ends of them, where that is another figure. A ratio \
+    counts only if both ends confirm it (docs/flash.md)";
+
+/// Explains the assumptions behind years.
+fn describe_years(rows_per_day: Option<f64>) -> String {
+    match rows_per_day {
+        Some(rate) => format!(
+            "until every block reached its erase limit, at {} rows per day inserted that way and nothing else \
+             written; from the parameters with the shortest life to those with the longest; wear even \
+             over the whole card; rows that are deleted, questions and the system's own writes not counted",
+            format::number(rate)
+        ),
+        None => "how long the card lasts at your rate: --rows-per-day 1M".to_owned(),
     }
 }

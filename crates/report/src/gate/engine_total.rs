@@ -87,7 +87,6 @@ impl EngineTotal {
             let times = shift.times_as_many(1.0 + 2.0 * allow, most, level);
             (new.len() as f64 * times).ceil().max(FEWEST_TRIALS as f64) as u64
         });
-        let is_faster = shift.p_below(1.0 / most) <= level;
         Some(Self {
             engine: engine.to_owned(),
             phases: pairs.len(),
@@ -98,7 +97,7 @@ impl EngineTotal {
             finds: shift.finds(most, level),
             rounds_for_twice,
             is_slower: shift.p_beyond(most) <= level,
-            is_faster,
+            is_faster: shift.p_below(1.0 / most) <= level,
         })
     }
 }

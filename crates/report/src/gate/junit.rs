@@ -14,10 +14,8 @@ type Ended = Option<(&'static str, String)>;
 pub fn junit(gate: &Gate) -> String {
     let wholes = gate.wholes.iter().map(whole);
     let turned = gate.turned.iter().filter(|turn| turn.was.has_figures()).map(|turn| {
-        let says = turn
-            .reason
-            .as_deref()
-            .map_or_else(|| turn.words(), |reason| format!("{}: {reason}", turn.words()));
+        let reason = turn.reason.as_ref().map(|reason| format!(": {reason}"));
+        let says = turn.words() + &reason.unwrap_or_default();
         let name = turn.phase.clone().unwrap_or_else(|| "whole cell".to_owned());
         (turn.cell.to_string(), name, Some((if turn.broke { "failure" } else { "skipped" }, says)))
     });
@@ -31,12 +29,8 @@ pub fn junit(gate: &Gate) -> String {
     let phases = gate.phases.iter().map(phase);
     let tests: Vec<(String, String, Ended)> =
         unclear.into_iter().chain(wholes).chain(phases).chain(turned).chain(absent).collect();
-    let count = |kind: &str| {
-        tests
-            .iter()
-            .filter(|(.., ended)| ended.as_ref().is_some_and(|ended| ended.0 == kind))
-            .count()
-    };
+    let ends = || tests.iter().filter_map(|(.., ended)| ended.as_ref());
+    let count = |kind: &str| ends().filter(|(ended, _)| *ended == kind).count();
     let counts = format!(
         "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
         tests.len(),

@@ -29,11 +29,10 @@ pub fn json(gate: &Gate) -> Result<String, ReportError> {
 }
 
 fn blocks(gate: &Gate) -> Vec<Block> {
-    let secret = gate.unpublishable.iter().map(String::as_str).collect::<Vec<_>>();
-    let heads =
-        notes::unpublishable_notice(&secret).into_iter().chain([head(gate)]).map(Block::Head);
+    let notice = notes::unpublishable_notice(&gate.unpublishable).into_iter();
+    let heads = notice.chain([head(gate)]).map(Block::Head);
     let why = Section { title: "Why".to_owned(), notes: note::lines(&gate.why) };
-    let tables = [wholes(gate), phases(gate)].into_iter().filter(|grid| !grid.rows.is_empty());
+    let tables = [wholes(gate), phases(gate)].into_iter().filter_map(Grid::filled);
     let tables = tables.map(|grid| Block::table(grid, Vec::new()));
     let sections = sections(gate).into_iter().map(Block::Section);
     heads.chain([Block::Section(why)]).chain(tables).chain(sections).collect()
@@ -53,8 +52,7 @@ fn head(gate: &Gate) -> String {
 pub(super) fn broken(gate: &Gate) -> Vec<String> {
     let turned = gate.turned.iter().filter(|turn| turn.broke).map(|turn| {
         let phase = turn.phase.as_deref().map(|phase| format!(" {phase}")).unwrap_or_default();
-        let reason =
-            turn.reason.as_deref().map(|reason| format!(": {}", text::clipped(reason, 200)));
+        let reason = turn.reason.as_deref().map(|why| format!(": {}", text::clipped(why, 200)));
         format!("{}{phase} was {}{}", turn.cell, turn.words(), reason.unwrap_or_default())
     });
     let behind = gate.phases.iter().filter(|phase| phase.verdict == Verdict::NoLongerKeepsUp);
@@ -78,10 +76,8 @@ pub(super) fn found(gate: &Gate) -> Vec<String> {
             format!("; {} find {twice}", format::counted(rounds, "trial"))
         });
         let (engine, more) = (text::plain(&whole.engine), more.unwrap_or_default());
-        format!(
-            "a slowdown of all of {engine} by {} is found 95 times of 100{more}",
-            excess(whole.finds)
-        )
+        let finds = excess(whole.finds);
+        format!("a slowdown of all of {engine} by {finds} is found 95 times of 100{more}")
     });
     let mut single: Vec<f64> = gate.phases.iter().filter_map(|phase| phase.finds).collect();
     single.sort_by(f64::total_cmp);
@@ -185,11 +181,7 @@ fn wholes(gate: &Gate) -> Grid {
         (text::plain(&whole.engine), texts.map(|value| Text::toned(value, tone)).to_vec())
     };
     let header = ["phases", "trials", "new/old", "95 % interval", "finds", ""];
-    Grid {
-        title: "Engines as wholes".to_owned(),
-        header: header.map(str::to_owned).to_vec(),
-        rows: gate.wholes.iter().map(row).collect(),
-    }
+    Grid::new("Engines as wholes", header, gate.wholes.iter().map(row).collect())
 }
 
 /// Returns a table of the phases that the gate fails by, and of those nearest to it.
@@ -210,16 +202,12 @@ fn phases(gate: &Gate) -> Grid {
         let name = text::plain(&format!("{} {}", judged.cell, judged.phase));
         (name, texts.map(|value| Text::toned(value, tone)).to_vec())
     };
-    let slower = failing.len();
-    let of = format::counted(gate.phases.len() as u64, "phase");
+    let (slower, of) = (failing.len(), format::counted(gate.phases.len() as u64, "phase"));
+    let title =
+        format!("Phases: {slower} of {of} fail; then the others that are nearest to failing");
     let header = ["old", "new", "new/old", "95 % interval", "finds", ""];
-    Grid {
-        title: format!(
-            "Phases: {slower} of {of} fail; then the others that are nearest to failing"
-        ),
-        header: header.map(str::to_owned).to_vec(),
-        rows: failing.iter().chain(others.iter().take(NEAREST)).map(row).collect(),
-    }
+    let rows = failing.iter().chain(others.iter().take(NEAREST)).map(row);
+    Grid::new(title, header, rows.collect())
 }
 
 fn sections(gate: &Gate) -> Vec<Section> {

@@ -23,16 +23,11 @@ pub(super) fn table(group: &Group<'_>) -> Option<Grid> {
         }
     }
     let header = ["clients", "clock", "± error", "start", "operations", "rate", "p50", "p99"];
-    (!rows.is_empty()).then(|| Grid {
-        title: format!("{} · client machines", title(group)),
-        header: header.map(str::to_owned).to_vec(),
-        rows,
-    })
+    Grid::new(format!("{} · client machines", title(group)), header, rows).filled()
 }
 
 fn figures(machine: &MachineShare) -> Vec<Text> {
-    let latency =
-        |ns: Option<u64>| Text::new(format::or_dash(ns, |ns| format::duration(ns as f64)));
+    let latency = |ns| Text::new(format::or_dash(ns, |ns: u64| format::duration(ns as f64)));
     vec![
         Text::new(format::count(machine.clients.into())),
         Text::new(signed(machine.clock.offset_ns)),

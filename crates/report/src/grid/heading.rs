@@ -1,7 +1,7 @@
 //! Headings of tables: what ran, on what, and the names of the engines.
 
 use embermark_model::Status;
-use embermark_model::result::{Floor, ResultFile};
+use embermark_model::result::Floor;
 
 use super::{BROKEN, OWN_DURABILITY, OWN_SETTINGS, REFERENCE, STRONGER, WEAKER};
 use crate::summary::{Engine, Entry, Group};
@@ -10,12 +10,13 @@ use crate::{format, notes, text};
 /// Returns the title: `sensors 10k · durability process`, `sensors 1M within 256 MiB on sd-a1 ·
 /// durability process`.
 pub(crate) fn title(group: &Group<'_>) -> String {
-    format!("{} {} · durability {}", text::plain(group.workload), group.extent(), group.durability)
+    format!("{} {} · durability {}", text::plain(group.workload), group.extent, group.durability)
 }
 
 /// Returns the conditions of a group in parts: rows, protocol, variant, clients, cold reads, the
 /// harness's own cost, imitated storage, and engines that could not take part.
-pub(crate) fn subtitle(group: &Group<'_>, file: &ResultFile) -> Vec<String> {
+pub(crate) fn subtitle(group: &Group<'_>) -> Vec<String> {
+    let file = group.file;
     let rows = group.row_count().map(|rows| format::counted(rows, "row"));
     let name = group.dataset.map(|dataset| format!(", {}", text::plain(&dataset.name)));
     let rows = rows.unwrap_or_else(|| "all rows".into()) + &name.unwrap_or_default();
@@ -26,15 +27,12 @@ pub(crate) fn subtitle(group: &Group<'_>, file: &ResultFile) -> Vec<String> {
     }
     let clients = Some(file.plan.clients).filter(|clients| *clients > 1);
     parts.extend(clients.map(|clients| format::counted(clients.into(), "client")));
-    let paced =
-        |(.., measured): (_, _, &crate::summary::Measured<'_>)| measured.figure.sharing.is_some();
-    let rate = file.plan.target_rate.filter(|_| group.measured().any(paced));
-    parts.extend(rate.map(target_rate));
+    let is_paced = group.measured().any(|(.., measured)| measured.figure.sharing.is_some());
+    parts.extend(file.plan.target_rate.filter(|_| is_paced).map(target_rate));
     parts.extend(file.plan.cold.then(|| "cold reads".to_owned()));
     let floor = file.manifest.floor.as_ref().and_then(|floor| harness_floor(floor, group.workload));
     parts.extend(floor.map(|floor| format!("harness floor {floor}")));
-    let storage = group.storage.map(|name| notes::storage::imitated(name.as_str()));
-    parts.extend(storage);
+    parts.extend(group.extent.storage.map(|name| notes::storage::imitated(name.as_str())));
     parts.extend(notes::network::imitated(file));
     parts.extend(absentees(group));
     parts
@@ -47,8 +45,7 @@ fn harness_floor(floor: &Floor, workload: &str) -> Option<String> {
         return floor.read_ns.map(format::duration);
     }
     let of = || floor.phases.get(workload).into_iter().flat_map(|phases| phases.values().copied());
-    let ends = [of().reduce(f64::min)?, of().reduce(f64::max)?].map(format::duration);
-    let [least, most] = ends;
+    let [least, most] = [of().reduce(f64::min)?, of().reduce(f64::max)?].map(format::duration);
     Some(if least == most { least } else { format!("{least} to {most}") })
 }
 
@@ -60,12 +57,9 @@ pub(crate) fn target_rate(per_second: u64) -> String {
 /// Lists the engines without a column: `unavailable: zen, harperdb`.
 fn absentees(group: &Group<'_>) -> Vec<String> {
     let of = |status: Status| {
-        let engines = group.engines.iter().enumerate();
-        let names: Vec<String> = engines
-            .filter(|(index, _)| absence(group, *index) == Some(status))
-            .map(|(_, engine)| engine.name())
-            .collect();
-        (!names.is_empty()).then(|| format!("{status}: {}", names.join(", ")))
+        let absent = (0..group.engines.len()).filter(|at| absence(group, *at) == Some(status));
+        let names = text::joined(absent.map(|at| group.engines[at].name()), ", ");
+        (!names.is_empty()).then(|| format!("{status}: {names}"))
     };
     ABSENT.into_iter().filter_map(of).collect()
 }
@@ -76,20 +70,18 @@ const ABSENT: [Status; 4] =
 
 /// Returns the status of an engine that ran nothing in a group.
 pub(crate) fn absence(group: &Group<'_>, engine: usize) -> Option<Status> {
-    let mut entries = group.rows.iter().filter_map(|row| row.entries.get(engine));
-    let Some(Entry::Ended(first)) = entries
-        .next()
-        .filter(|first| matches!(first, Entry::Ended(status) if ABSENT.contains(status)))
-    else {
-        return None;
-    };
-    entries.all(|entry| matches!(entry, Entry::Ended(status) if status == first)).then_some(*first)
+    let entries = group.rows.iter().filter_map(|row| row.entries.get(engine));
+    let mut statuses = entries.map(|entry| match entry {
+        Entry::Ended(status) => Some(*status),
+        _ => None,
+    });
+    let first = statuses.next()?.filter(|status| ABSENT.contains(status))?;
+    statuses.all(|status| status == Some(first)).then_some(first)
 }
 
 /// Returns an engine's name with its marks in the group.
 pub(crate) fn engine_heading(group: &Group<'_>, engine: &Engine<'_>) -> String {
-    let broken = if engine.broken { BROKEN } else { "" };
-    let name = engine.name() + broken;
+    let name = engine.name() + if engine.broken { BROKEN } else { "" };
     if engine.reference {
         format!("{name} {REFERENCE}")
     } else if engine.own_durability.is_some() {

@@ -6,11 +6,11 @@ use super::{
     BEHIND, BEST, CLIENT_SIDE, COMMITS_EACH, Grid, LOST, NOT_SIGNIFICANT, OUTLIER, PER_OPERATION,
     STOPPED, SURPRISE, TAINTED, Text, Tone, client_machines, columns, engine_heading, title,
 };
-use crate::format::{self, NOT_MEASURED};
+use crate::format;
 use crate::scaling::Scaling;
 use crate::summary::{
-    Amounts, Column, Entry, Group, LOADING, Measured, Resource, Row, Unit, Usage,
-    explained_columns, run_figure_columns,
+    Amounts, Column, Entry, Group, LOADING, Measured, Resource, Row, Usage, explained_columns,
+    run_figure_columns,
 };
 use crate::{Options, text};
 
@@ -20,12 +20,15 @@ pub(crate) fn group_tables(
     options: &Options<'_>,
     scaling: &Scaling<'_>,
 ) -> Vec<Grid> {
-    let further = [
-        // Tables that are not requested are not computed: latencies take the histograms of every
-        // trial.
-        options.intervals.then(|| intervals(group)).flatten(),
-        options.latency.then(|| latency(group)).flatten(),
-        options.latency.then(|| pauses(group)).flatten(),
+    let mut tables = vec![comparison(group, scaling)];
+    // Tables that are not requested are not computed: latencies take the histograms of every trial.
+    if options.intervals {
+        tables.extend(intervals(group));
+    }
+    if options.latency {
+        tables.extend([latency(group), pauses(group)].into_iter().flatten());
+    }
+    let always = [
         throughput(group),
         client_machines::table(group),
         response(group),
@@ -33,10 +36,11 @@ pub(crate) fn group_tables(
         loads(group),
         database(group),
     ];
-    let further = further.into_iter().flatten().chain(run_figures(group));
-    let explained = options.explain.then(|| explained(group)).into_iter().flatten();
-    let first = [comparison(group, scaling)].into_iter();
-    first.chain(further).chain(explained).collect()
+    tables.extend(always.into_iter().flatten().chain(run_figures(group)));
+    if options.explain {
+        tables.extend(explained(group));
+    }
+    tables
 }
 
 /// Returns the table of times and ratios, with phases down and engines across.
@@ -49,7 +53,7 @@ fn comparison(group: &Group<'_>, scaling: &Scaling<'_>) -> Grid {
         };
         (label(row, true), places.iter().map(text).collect())
     };
-    Grid { title: title(group), header: header(group), rows: group.rows.iter().map(row).collect() }
+    Grid::new(title(group), header(group), group.rows.iter().map(row).collect())
 }
 
 /// Returns the text that a table shows for one time.
@@ -65,13 +69,12 @@ fn by_phase(group: &Group<'_>, of: &str, unit: bool, kinds: &[(&str, Show<'_>)])
             let shown = |place: &usize| show(row, row.entries[*place].measured()?);
             let texts: Vec<Option<Text>> = places.iter().map(shown).collect();
             if texts.iter().any(Option::is_some) {
-                let texts = texts.into_iter().map(|text| text.unwrap_or_else(dash));
+                let texts = texts.into_iter().map(|text| text.unwrap_or_else(Text::dash));
                 rows.push((label(row, unit) + kind, texts.collect()));
             }
         }
     }
-    let title = format!("{} · {of}", title(group));
-    (!rows.is_empty()).then(|| Grid { title, header: header(group), rows })
+    Grid::new(format!("{} · {of}", title(group)), header(group), rows).filled()
 }
 
 /// Shows median and 99th percentile of the latency.
@@ -153,26 +156,19 @@ fn resources(group: &Group<'_>) -> Option<Grid> {
     let row = |place: usize| {
         let usage: &Usage = &group.usage[place];
         let mark = if usage.incomplete && usage.is_measured() { STOPPED } else { "" };
-        (group.engines[place].name() + mark, usage.amounts())
+        (group.engines[place].name() + mark, &usage.amounts)
     };
     let of = format!("resources, {}", text::plain(group.variant));
     let shown = Resource::SHOWN.into_iter().map(Resource::column);
-    across(group, &of, shown, columns(group).into_iter().map(row).collect())
+    across(group, &of, shown, &columns(group).into_iter().map(row).collect::<Vec<_>>())
 }
 
 /// Returns a table with loads of engines down, and their bytes and maintenance across.
 fn loads(group: &Group<'_>) -> Option<Grid> {
-    let of_row = |row: &'_ Row<'_>| {
-        let loads = group.engines.iter().zip(&row.loadings);
-        let named = loads.filter_map(|(engine, load)| {
-            Some((format!("{} {}", engine.name(), label(row, false)), load.clone()?))
-        });
-        named.collect::<Vec<_>>()
-    };
-    let rows: Vec<(String, Amounts)> = group.rows.iter().flat_map(of_row).collect();
-    let rows = rows.iter().map(|(name, load)| (name.clone(), load)).collect();
+    let loads = of_each(group, |row| &row.loadings[..]).into_iter();
+    let rows = loads.map(|(engine, phase, load)| (format!("{engine} {phase}"), load));
     let columns = LOADING.iter().map(|metric| metric.column);
-    across(group, "loads and maintenance", columns, rows)
+    across(group, "loads and maintenance", columns, &rows.collect::<Vec<_>>())
 }
 
 /// Returns a table with variants down and engines across: bytes allocated for the files of the
@@ -184,32 +180,25 @@ fn database(group: &Group<'_>) -> Option<Grid> {
             second: format::bytes(size.apparent_bytes as f64),
             ..Text::new(format::bytes(size.allocated_bytes as f64))
         },
-        None => dash(),
+        None => Text::dash(),
     };
     let known = group.sizes.iter().filter(|(_, sizes)| sizes.iter().any(Option::is_some));
     let row = |(variant, sizes): &(&str, Vec<Option<DiskSize>>)| {
         (text::plain(variant), places.iter().map(|place| text(&sizes[*place])).collect())
     };
-    let rows: Vec<_> = known.map(row).collect();
     let of = "database size, rows loaded once: allocated, and length of its files";
-    let title = format!("{} · {of}", title(group));
-    (!rows.is_empty()).then(|| Grid { title, header: header(group), rows })
+    Grid::new(format!("{} · {of}", title(group)), header(group), known.map(row).collect()).filled()
 }
 
 /// Returns tables with the engines of each phase down, and figures other than the time across.
 fn run_figures(group: &Group<'_>) -> Vec<Grid> {
-    let of_row = |row: &'_ Row<'_>| {
-        let known = group.engines.iter().zip(&row.run_figures);
-        let named = known.filter_map(|(engine, beside)| {
-            Some((format!("{} {}", engine.name(), label(row, false)), beside.clone()?))
-        });
-        named.collect::<Vec<_>>()
-    };
-    let rows: Vec<(String, Amounts)> = group.rows.iter().flat_map(of_row).collect();
+    let figures = of_each(group, |row| &row.run_figures[..]).into_iter();
+    let rows = figures.map(|(engine, phase, figures)| (format!("{engine} {phase}"), figures));
+    let rows: Vec<(String, &Amounts)> = rows.collect();
     let grid = |(of, columns): (&str, Vec<Column>)| {
-        let has = |(_, all): &&(String, Amounts)| columns.iter().any(|c| all.get(c.key).is_some());
-        let rows = rows.iter().filter(has).map(|(name, all)| (name.clone(), all)).collect();
-        across(group, of, columns.iter().copied(), rows)
+        let has = |(_, all): &&(String, &Amounts)| columns.iter().any(|c| all.get(c.key).is_some());
+        let rows: Vec<(String, &Amounts)> = rows.iter().filter(has).cloned().collect();
+        across(group, of, columns.iter().copied(), &rows)
     };
     run_figure_columns().into_iter().filter_map(grid).collect()
 }
@@ -217,52 +206,52 @@ fn run_figures(group: &Group<'_>) -> Vec<Grid> {
 /// Returns tables with the engines of each phase down, and the requests of an operation to the
 /// system across: system calls, and the others. A column of only zeros is left out.
 fn explained(group: &Group<'_>) -> Vec<Grid> {
-    let of_row = |row: &'_ Row<'_>| {
-        let known = group.engines.iter().zip(&row.explained);
-        let named = known.filter_map(|(engine, explained)| {
-            let (name, phase) = (engine.name(), label(row, false));
-            let explained = explained.as_ref()?;
-            let client = explained.client.as_ref();
-            let client = client.map(|client| (format!("{phase} {name} client"), client.clone()));
-            Some([(format!("{phase} {name}"), explained.engine.clone())].into_iter().chain(client))
-        });
-        named.flatten().collect::<Vec<_>>()
-    };
-    let rows: Vec<(String, Amounts)> = group.rows.iter().flat_map(of_row).collect();
+    let mut rows: Vec<(String, &Amounts)> = Vec::new();
+    for (engine, phase, explained) in of_each(group, |row| &row.explained[..]) {
+        let client = explained.client.as_ref();
+        rows.push((format!("{phase} {engine}"), &explained.engine));
+        rows.extend(client.map(|client| (format!("{phase} {engine} client"), client)));
+    }
     let some = |column: &Column| {
         rows.iter().any(|(_, all)| all.get(column.key).is_some_and(|amount| amount != 0.0))
-    };
-    let grid = |(of, columns): (&str, Vec<Column>)| {
-        let rows = rows.iter().map(|(name, amounts)| (name.clone(), amounts)).collect();
-        across(group, of, columns.into_iter().filter(some), rows)
     };
     let titles = [
         "what an operation cost: system calls",
         "what an operation cost: faults, context switches, storage",
     ];
-    let amounts = titles.into_iter().zip(explained_columns()).filter_map(grid);
-    amounts.chain(frequent_calls(group)).collect()
+    let tables = titles.into_iter().zip(explained_columns());
+    let tables = tables
+        .filter_map(|(of, columns)| across(group, of, columns.into_iter().filter(some), &rows));
+    tables.chain(frequent_calls(group)).collect()
 }
 
 /// Names the system calls that are more than 5 % of an engine's. `None` if none were counted.
 fn frequent_calls(group: &Group<'_>) -> Option<Grid> {
-    let of_row = |row: &'_ Row<'_>| {
-        let known = group.engines.iter().zip(&row.explained);
-        let named = known.filter_map(|(engine, explained)| {
-            let calls = &explained.as_ref()?.frequent_calls;
-            let call = |(name, share): &(String, f64)| format!("{name} {:.0} %", share * 100.0);
-            let says = text::joined(calls.iter().map(call), ", ");
-            let name = format!("{} {}", label(row, false), engine.name());
-            (!calls.is_empty()).then(|| (name, vec![Text::new(says)]))
-        });
-        named.collect::<Vec<_>>()
+    let mut rows = Vec::new();
+    for (engine, phase, explained) in of_each(group, |row| &row.explained[..]) {
+        let calls = explained.frequent_calls.iter();
+        let calls = calls.map(|(name, share)| format!("{name} {:.0} %", share * 100.0));
+        if !explained.frequent_calls.is_empty() {
+            let says = Text::new(text::joined(calls, ", "));
+            rows.push((format!("{phase} {engine}"), vec![says]));
+        }
+    }
+    let title = format!("{} · which system calls, above 5 %", title(group));
+    Grid::new(title, ["of the engine's calls"], rows).filled()
+}
+
+/// Returns what each engine has in each row, with the names of the engine and the phase.
+fn of_each<'g, 'a, T>(
+    group: &'g Group<'a>,
+    values: impl Fn(&'g Row<'a>) -> &'g [Option<T>],
+) -> Vec<(String, String, &'g T)> {
+    let of_row = |row: &'g Row<'a>| {
+        let known = group.engines.iter().zip(values(row));
+        known.filter_map(move |(engine, value)| {
+            Some((engine.name(), label(row, false), value.as_ref()?))
+        })
     };
-    let rows: Vec<(String, Vec<Text>)> = group.rows.iter().flat_map(of_row).collect();
-    (!rows.is_empty()).then(|| Grid {
-        title: format!("{} · which system calls, above 5 %", title(group)),
-        header: vec!["of the engine's calls".to_owned()],
-        rows,
-    })
+    group.rows.iter().flat_map(of_row).collect()
 }
 
 /// Returns a table with amounts across. A column without amounts is left out. `None` if nothing was
@@ -271,7 +260,7 @@ fn across(
     group: &Group<'_>,
     of: &str,
     columns: impl Iterator<Item = Column>,
-    rows: Vec<(String, &Amounts)>,
+    rows: &[(String, &Amounts)],
 ) -> Option<Grid> {
     let known = |column: &Column| {
         !column.heading.is_empty() && rows.iter().any(|(_, all)| all.get(column.key).is_some())
@@ -281,13 +270,11 @@ fn across(
         let amount = amounts.get(column.key);
         Text::new(format::or_dash(amount, |amount| column.quantity.show(amount)))
     };
-    (!columns.is_empty()).then(|| Grid {
-        title: format!("{} · {of}", title(group)),
-        header: columns.iter().map(|column| column.heading.to_owned()).collect(),
-        rows: (rows.iter())
-            .map(|(name, all)| (name.clone(), columns.iter().map(|c| text(all, c)).collect()))
-            .collect(),
-    })
+    let texts = |amounts: &Amounts| columns.iter().map(|column| text(amounts, column)).collect();
+    let rows = rows.iter().map(|(name, amounts)| (name.clone(), texts(amounts))).collect();
+    let headings = columns.iter().map(|column| column.heading);
+    let grid = Grid::new(format!("{} · {of}", title(group)), headings, rows);
+    Some(grid).filter(|grid| !grid.header.is_empty())
 }
 
 fn header(group: &Group<'_>) -> Vec<String> {
@@ -295,15 +282,11 @@ fn header(group: &Group<'_>) -> Vec<String> {
     engines.map(|engine| engine_heading(group, engine)).collect()
 }
 
-fn dash() -> Text {
-    Text::new(NOT_MEASURED)
-}
-
 /// Returns the label of a row: `load`, `load (bulk)`, `load /op`.
 pub(crate) fn label(row: &Row<'_>, with_unit: bool) -> String {
     let phase = row.phase.map_or_else(|| "every phase".to_owned(), text::plain);
     let variant = row.variant.map(|variant| format!(" ({})", text::plain(variant)));
-    let per_operation = with_unit && row.unit == Unit::Operation;
+    let per_operation = with_unit && row.per_operation;
     let unit = if per_operation { format!(" {PER_OPERATION}") } else { String::new() };
     phase + &variant.unwrap_or_default() + &unit
 }
@@ -311,11 +294,8 @@ pub(crate) fn label(row: &Row<'_>, with_unit: bool) -> String {
 fn comparison_text(row: &Row<'_>, entry: &Entry<'_>, surprises: bool) -> Text {
     let measured = match entry {
         Entry::Measured(measured) => measured,
-        Entry::Ended(status) => {
-            let tone = if status.is_failure() { Tone::Bad } else { Tone::Dim };
-            return Text::toned(status.to_string(), tone);
-        }
-        Entry::Absent => return dash(),
+        Entry::Ended(status) => return Text::ended(*status),
+        Entry::Absent => return Text::dash(),
     };
     let Measured { figure, ratio, best, not_significant, shortfall, .. } = measured;
     let lacking = shortfall.filter(|shortfall| Some(shortfall.phase) == row.phase);

@@ -8,9 +8,9 @@ use embermark_model::result::{
 use embermark_model::{Status, foreign};
 
 use super::data::{CellData, EntryData, Page, TrialData, WatchedData};
-use crate::evidence::TierStanding;
+use crate::evidence::{self, TierStanding};
 use crate::scaling::{Scaling, Surprise};
-use crate::statistics::median;
+use crate::statistics::{mean, median};
 use crate::summary::{
     self, Engine, Entry, Figure, Group, Phases, Row, Usage, Work, explained, loading, run_figures,
 };
@@ -25,7 +25,6 @@ const LONGEST_REASON: usize = 2_000;
 /// Adds the cells and entries of one group.
 pub(super) fn add_group<'a>(
     page: &mut Page<'a>,
-    file: &ResultFile,
     group: &Group<'a>,
     scaling: &Scaling<'_>,
     durability: &[TierStanding],
@@ -35,22 +34,19 @@ pub(super) fn add_group<'a>(
     for row in &group.rows {
         let variant = row.variant.unwrap_or(group.variant);
         for (engine, entry) in group.engines.iter().zip(&row.entries) {
-            let Some(cell) = group.cell(file, variant, engine.id) else { continue };
+            let Some(cell) = group.cell(variant, engine.id) else { continue };
             let place = known.iter().position(|(other, ..)| std::ptr::eq(*other, cell));
             let place = place.unwrap_or_else(|| {
                 let first = cell.trials.first().into_iter().flat_map(|trial| &trial.phases);
                 let places = first.enumerate().map(|(at, part)| (&*part.phase, at)).collect();
                 known.push((cell, Phases::new(cell), places));
-                let is =
-                    |one: &&TierStanding| one.engine == engine.id && one.tier == group.durability;
-                let standing = durability.iter().find(is);
-                page.cells.push(cell_data(page, file, group, cell, engine, standing));
+                page.cells.push(cell_data(page, group, cell, engine, durability));
                 known.len() - 1
             });
             let surprise = scaling.surprise(group, row, engine.id).map(Surprise::describe);
             let (_, phases, places) = &known[place];
             let near = row.phase.and_then(|phase| places.get(phase)).copied().unwrap_or_default();
-            let entry = entry_data(first + place, file, (cell, phases, near), row, entry);
+            let entry = entry_data(first + place, group.file, (cell, phases, near), row, entry);
             page.entries.push(EntryData { surprise, ..entry });
         }
     }
@@ -58,23 +54,25 @@ pub(super) fn add_group<'a>(
 
 fn cell_data(
     page: &Page<'_>,
-    file: &ResultFile,
     group: &Group<'_>,
     cell: &Cell,
     engine: &Engine<'_>,
-    standing: Option<&TierStanding>,
+    durability: &[TierStanding],
 ) -> CellData {
+    let file = group.file;
     let versions = cell.trials.iter().filter_map(|trial| trial.version.as_deref());
     let versions = text::unique(versions.map(|version| text::clipped(version, 200)));
     let settings = cell.trials.iter().map(|trial| &trial.settings).find(|all| !all.is_empty());
     let settings = settings.into_iter().flatten();
+    let configuration = file.plan.configurations.get(engine.id);
+    let client = file.plan.client_of(engine.id);
     CellData {
         result: page.results.len(),
         workload: text::plain(group.workload),
-        scale: group.scale.to_string(),
-        limit: group.memory_limit.map(|limit| limit.to_string()),
-        memory_limit_bytes: group.memory_limit.map(|limit| limit.0),
-        storage: group.storage.map(|storage| storage.to_string()),
+        scale: group.extent.scale.to_string(),
+        limit: group.extent.memory_limit.map(|limit| limit.to_string()),
+        memory_limit_bytes: group.extent.memory_limit.map(|limit| limit.0),
+        storage: group.extent.storage.map(|storage| storage.to_string()),
         rows: group.row_count(),
         tier: group.durability,
         variant: text::plain(&cell.id.variant),
@@ -85,17 +83,13 @@ fn cell_data(
         reason: reason(cell.reason.as_deref()),
         effective_durability: cell.effective_durability.filter(|tier| *tier != group.durability),
         ranked: engine.ranked(group.durability),
-        durability: standing.map(|standing| standing.says.clone()),
+        durability: evidence::of_tier(durability, engine.id, group.durability),
         broken: engine.broken,
         by_url: engine.by_url,
-        configuration: file
-            .plan
-            .configurations
-            .get(engine.id)
-            .filter(|configuration| configuration.has_settings())
-            .map(|configuration| text::plain(&configuration.to_string())),
-        client: (file.plan.client_of(engine.id)).map(|client| text::plain(&client.to_string())),
-        language: (file.plan.client_of(engine.id)).map(|client| text::plain(client.language())),
+        configuration: (configuration.filter(|own| own.has_settings()))
+            .map(|own| text::plain(&own.to_string())),
+        client: client.map(|client| text::plain(&client.to_string())),
+        language: client.map(|client| text::plain(client.language())),
         own_durability: cell.own_durability.as_deref().map(text::plain),
         unpublishable: cell.unpublishable,
         versions,
@@ -104,7 +98,7 @@ fn cell_data(
             .collect(),
         trials: cell.trials.iter().map(trial_data).collect(),
         lost_trials: cell.lost_trials.iter().map(trial_data).collect(),
-        usage: Usage::for_cell(cell).above_floor(file, cell, Work::All),
+        usage: Usage::new(file, cell, Work::All),
     }
 }
 
@@ -129,9 +123,8 @@ fn entry_data<'a>(
     row: &Row<'a>,
     entry: &Entry<'a>,
 ) -> EntryData<'a> {
-    let trials = cell.trials.iter();
-    let parts: Vec<Option<&PhaseResult>> =
-        trials.map(|trial| phase_of_trial(trial, row.phase?, near)).collect();
+    let part = |trial| Work::Near(row.phase?, near).phases(trial).next();
+    let parts: Vec<Option<&PhaseResult>> = cell.trials.iter().map(part).collect();
     let known = || parts.iter().copied().flatten();
     let measured = entry.measured();
     let figure = measured.map(|measured| &measured.figure);
@@ -141,19 +134,15 @@ fn entry_data<'a>(
         Entry::Ended(status) => Some(*status),
         Entry::Absent => None,
     };
-    let of_trials = || cell.trials.iter().filter_map(|trial| trial.reason.as_deref());
-    let why = known().find_map(|part| part.reason.as_deref());
-    let why = why.or_else(|| of_trials().next().filter(|_| figure.is_none()));
-    let why = why.or_else(|| cell.reason.as_deref().filter(|_| figure.is_none()));
+    let of_cell = cell.trials.iter().find_map(|trial| trial.reason.as_deref());
+    let of_cell = of_cell.or(cell.reason.as_deref()).filter(|_| figure.is_none());
+    let why = known().find_map(|part| part.reason.as_deref()).or(of_cell);
     let runs = |part: Option<&PhaseResult>| {
         let runs = part.map_or(&[][..], |part| &part.runs);
         let mark = |run: &Run| u8::from(run.discarded) + 2 * u8::from(run.capped);
         runs.iter().map(|run| (run.elapsed_ns, run.ops, mark(run))).collect()
     };
-    let of_phase = |phase| {
-        let work = Work::Near(phase, near);
-        Usage::for_phase_near(cell, phase, near).above_floor(file, cell, work)
-    };
+    let usage = |phase| Usage::new(file, cell, Work::Near(phase, near));
     EntryData {
         cell: place,
         phase: row.phase.map(text::plain),
@@ -171,7 +160,7 @@ fn entry_data<'a>(
         figure: figure.cloned(),
         latency: figure.and_then(Figure::latency).map(without_histogram),
         response: figure.and_then(Figure::response).map(without_histogram),
-        usage: row.phase.map(of_phase).unwrap_or_default(),
+        usage: row.phase.map(usage).unwrap_or_default(),
         network_bytes: network(&parts),
         remarks: remarks(&parts),
         watched: watched(&parts),
@@ -180,11 +169,6 @@ fn entry_data<'a>(
         explained: row.phase.and_then(|phase| explained(cell, phase)),
         runs: parts.iter().map(|part| runs(*part)).collect(),
     }
-}
-
-/// Finds a phase of a trial. `near` is its index in most trials.
-fn phase_of_trial<'a>(trial: &'a Trial, phase: &str, near: usize) -> Option<&'a PhaseResult> {
-    Work::Near(phase, near).phases(trial).next()
 }
 
 /// Returns a plan with its line breaks, shortened to `PLAN` characters. The result file has all of
@@ -205,9 +189,8 @@ fn observed<'a>(part: &'a PhaseResult) -> impl Iterator<Item = &'a Observed> + u
 
 fn network(parts: &[Option<&PhaseResult>]) -> Option<f64> {
     let of_trial = |part: &&PhaseResult| {
-        let bytes: Option<Vec<u64>> = observed(part).map(|seen| seen.network_bytes).collect();
-        let bytes = bytes.filter(|bytes| !bytes.is_empty())?;
-        Some(bytes.iter().map(|bytes| *bytes as f64).sum::<f64>() / bytes.len() as f64)
+        let bytes = observed(part).map(|seen| Some(seen.network_bytes? as f64));
+        mean(&bytes.collect::<Option<Vec<f64>>>()?)
     };
     let trials: Vec<f64> = parts.iter().flatten().filter_map(of_trial).collect();
     median(&trials)
@@ -227,12 +210,11 @@ fn watched(parts: &[Option<&PhaseResult>]) -> Vec<WatchedData> {
 
 /// Returns the part of an observation that the page shows, with names on one line.
 fn page_observation(seen: &Observed) -> Observed {
-    let name = |name: &str| text::plain(name);
     Observed {
-        processes: seen.processes.iter().map(|(role, used)| (name(role), *used)).collect(),
-        counts: seen.counts.iter().map(|(of, count)| (name(of), *count)).collect(),
+        processes: seen.processes.iter().map(|(role, used)| (text::plain(role), *used)).collect(),
+        counts: seen.counts.iter().map(|(of, count)| (text::plain(of), *count)).collect(),
         latencies: (seen.latencies.iter())
-            .map(|(of, latency)| (name(of), without_histogram(latency.clone())))
+            .map(|(of, latency)| (text::plain(of), without_histogram(latency.clone())))
             .collect(),
         disk: seen.disk.clone().map(|disk| DiskCurve { device_written: Vec::new(), ..disk }),
         timeline: seen.timeline.clone().map(|of| Timeline { rounds: Vec::new(), ..of }),

@@ -1,4 +1,4 @@
-//! Data of the page: one JSON document. `html/typescript.rs` writes its types for the page,
+//! Data of the page: one JSON document. A test of `html` writes its types for the page,
 //! `page/src/data.ts`. `tests/integration/html.rs` writes a document for the page's tests.
 //!
 //! Times are in ns, sizes in bytes. Absent means not measured, never zero. Texts from outside are
@@ -11,22 +11,21 @@ use embermark_model::{Durability, Status};
 use serde::Serialize;
 
 use super::durability::DurabilityData;
-use super::tuned::TuningData;
 use crate::advise::presets::Ranking;
 use crate::advise::{AdviceTables, Preset};
 use crate::fleet::Fleet;
 use crate::grid::{Annotated, Grid};
 use crate::note::{Note, Section};
-
 use crate::overview::device::Measured;
 use crate::scaling::Scaling;
 use crate::summary::{Amounts, Column, Explanation, Figure, Usage};
+use crate::tuned::TuningData;
 
 /// Version of the format.
 pub const VERSION: u32 = 1;
 
 /// Content of the page.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Page<'a> {
     /// Version of the format.

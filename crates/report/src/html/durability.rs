@@ -13,7 +13,7 @@ use crate::grid::Annotated;
 use crate::note::{Note, note};
 use crate::notes::storage::imitated;
 
-use crate::evidence::{self, Origin, Record, TierStanding};
+use crate::evidence::{self, Record, TierStanding};
 use crate::text;
 
 /// Longest message of an example that is shown, in characters. The result file has all of it.
@@ -115,34 +115,29 @@ impl DurabilityData {
     /// Returns the tests of the engines of results. `None` if none of their tiers promises
     /// anything.
     pub(super) fn from_results(standings: Vec<TierStanding>, record: &Record) -> Option<Self> {
-        let mut runs: Vec<(&Outcome, Origin)> = Vec::new();
+        let mut runs: Vec<&Outcome> = Vec::new();
         let (mut tested, mut filled) = (Vec::new(), Vec::new());
-        let standings = evidence::distinct(standings);
+        let standings = text::unique(standings);
         let engines = standings.iter().map(|one| (&*one.engine, &*one.version));
         for (engine, version) in text::unique(engines) {
-            let (all, origin) = record.tested(engine, version);
-            for (run, one) in all {
-                let place = runs.iter().position(|(known, _)| std::ptr::eq(*known, run));
+            for (run, one) in record.tested(engine, version) {
+                let place = runs.iter().position(|known| std::ptr::eq(*known, run));
                 let place = place.unwrap_or_else(|| {
-                    runs.push((run, origin));
+                    runs.push(run);
                     runs.len() - 1
                 });
                 tested.push(TestedData { run: Some(place + 1), ..TestedData::new(run, one) });
                 filled.push(one);
             }
         }
-        let several = runs.len() > 1;
-        if !several {
+        let mut notes: Vec<Note> = runs.iter().map(|run| about(run, record.ships(run))).collect();
+        if runs.len() > 1 {
+            for (note, number) in notes.iter_mut().zip(1..) {
+                note.about = format!("run {number}, {}", note.about);
+            }
+        } else {
             tested.iter_mut().for_each(|one| one.run = None);
         }
-        let note = |(place, (run, origin)): (usize, (&Outcome, Origin))| {
-            let Note { about, says } = about(run, origin);
-            Note {
-                about: if several { format!("run {}, {about}", place + 1) } else { about },
-                says,
-            }
-        };
-        let notes = runs.into_iter().enumerate().map(note).collect();
         let full_disk = evidence::full_disk(filled);
         (!standings.is_empty()).then(|| Self::with(standings, tested, full_disk, notes))
     }
@@ -150,7 +145,7 @@ impl DurabilityData {
     /// Returns everything of a run.
     pub(super) fn from_run(run: &Outcome) -> Self {
         let tested = run.tested.iter().map(|one| TestedData::new(run, one));
-        let mut notes = vec![about(run, Origin::Own)];
+        let mut notes = vec![about(run, false)];
         let not_tried = text::by_key(run.not_tried.iter().map(|not| {
             let (engine, experiment) = (text::plain(&not.engine), not.experiment.name());
             let what = if not.failed { "failed" } else { "not tried" };
@@ -159,12 +154,8 @@ impl DurabilityData {
         notes.extend(not_tried.into_iter().map(|((what, why), all)| {
             note(what, format!("{}: {}", all.join("; "), text::plain(why)))
         }));
-        Self::with(
-            evidence::run_standings(run),
-            tested.collect(),
-            evidence::full_disk(&run.tested),
-            notes,
-        )
+        let full_disk = evidence::full_disk(&run.tested);
+        Self::with(evidence::run_standings(run), tested.collect(), full_disk, notes)
     }
 
     fn with(
@@ -175,27 +166,26 @@ impl DurabilityData {
     ) -> Self {
         // The strongest tier first. Engines keep their order in a tier.
         tested.sort_by_key(|one| std::cmp::Reverse(one.tier));
-        let verdicts = Verdict::ALL.map(|id| VerdictData {
-            id,
-            name: id.name(),
-            is_violation: id.is_violation(),
+        let verdicts = Verdict::ALL.map(|(id, name)| {
+            let is_violation = id.is_violation();
+            VerdictData { id, name, is_violation }
         });
         Self { verdicts: verdicts.into(), standings, tested, full_disk, notes }
     }
 }
 
 /// Describes a run: its time, its machine and its settings.
-fn about(run: &Outcome, origin: Origin) -> Note {
+fn about(run: &Outcome, is_shipped: bool) -> Note {
     let head = &run.head;
     let stretched = (head.over_s > 0).then(|| format!("commits over {} s", head.over_s));
     let parts = [text::plain(&head.kernel), text::plain(&head.file_system)].into_iter();
     let storage = head.storage.as_ref().map(|storage| imitated(storage.name.as_str()));
     let parts = parts.chain(stretched).chain(storage).chain([format!("seed {}", head.seed)]);
-    let from = match origin {
-        Origin::Own => "",
-        Origin::Shipped => "; embermark's own record, of another machine than the figures above",
-    };
-    note(text::plain(&head.begun), format!("{}{from}", text::joined(parts, ", ")))
+    let mut says = text::joined(parts, ", ");
+    if is_shipped {
+        says += "; embermark's own record, of another machine than the figures above";
+    }
+    note(text::plain(&head.begun), says)
 }
 
 impl TestedData {

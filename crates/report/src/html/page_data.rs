@@ -23,29 +23,16 @@ pub(super) fn page_data<'a>(sources: &[Source<'a>], options: PageOptions<'_>) ->
         page: VERSION,
         tool: env!("CARGO_PKG_VERSION").to_owned(),
         face: notes::unpublishable_notice(&unpublishable),
-        results: Vec::new(),
         unlike: unlike(sources, &labels),
         resource_columns: Resource::SHOWN.map(Resource::column).into(),
         load_columns: summary::LOADING.iter().map(|metric| metric.column).collect(),
-        beside_columns: summary::run_figure_columns()
-            .into_iter()
-            .flat_map(|(_, all)| all)
-            .collect(),
+        beside_columns: summary::run_figure_columns().map(|(_, all)| all).concat(),
         explained_columns: summary::explained_columns().concat(),
         engines: options.engines,
         workloads: options.workloads,
-        cells: Vec::new(),
-        entries: Vec::new(),
-        scaling: Vec::new(),
-        published: Vec::new(),
-        flash: Vec::new(),
-        answer: Vec::new(),
-        costs: Vec::new(),
-        durability: None,
-        tuned: None,
-        fleet: None,
         presets: &advise::presets::PRESETS,
         advice: advice(sources, &labels, options.durability),
+        ..Page::default()
     };
     for source in sources {
         let facts = source.result.manifest.engines.iter();
@@ -54,15 +41,14 @@ pub(super) fn page_data<'a>(sources: &[Source<'a>], options: PageOptions<'_>) ->
     }
     let mut standings = Vec::new();
     for (source, label) in sources.iter().zip(labels) {
-        let (comparison, durability) =
-            evidence::compare(source.result, options.order, options.durability);
-        let scaling = scaling::analyze(source.result, &comparison, options.explanations);
-        let table = |table| TableData { result: page.results.len(), table };
-        let published =
-            published::comparisons(source.result, &comparison, PublishedDetail::Measured);
-        page.published.extend(published.into_iter().map(table));
+        let file = source.result;
+        let (comparison, durability) = evidence::compare(file, options.order, options.durability);
+        let scaling = scaling::analyze(&comparison, options.explanations);
         let place = page.results.len();
-        let answer = |client: Option<String>, device: Device| AnswerData {
+        let table = |table| TableData { result: place, table };
+        let published = published::comparisons(&comparison, PublishedDetail::Measured);
+        page.published.extend(published.into_iter().map(table));
+        let answer = |(client, device): (Option<String>, Device)| AnswerData {
             result: place,
             client: client.map(|client| text::plain(&client)),
             take: device.take,
@@ -71,18 +57,18 @@ pub(super) fn page_data<'a>(sources: &[Source<'a>], options: PageOptions<'_>) ->
             legend: device.legend,
             orders: device.orders,
         };
-        let of_all = device::for_all_languages(source.result, &comparison, &durability);
-        page.answer.extend(of_all.map(|device| answer(None, device)));
-        let of_each = device::per_language(source.result, &comparison, &durability).into_iter();
-        page.answer.extend(of_each.map(|(client, device)| answer(Some(client), device)));
+        let of_all = device::for_all_languages(&comparison, &durability).into_iter();
+        let of_each = device::per_language(&comparison, &durability).into_iter();
+        let of_each = of_each.map(|(client, device)| (Some(client), device));
+        page.answer.extend(of_all.map(|device| (None, device)).chain(of_each).map(answer));
         let weights = cost::score::Weights::default();
-        let costs = cost::grids(source.result, &durability, &weights, PublishedDetail::Measured);
-        let ageing = ageing::grids(source.result, options.rows_per_day);
+        let costs = cost::grids(file, &durability, &weights, PublishedDetail::Measured);
+        let ageing = ageing::grids(file, options.rows_per_day);
         page.costs.extend(ageing.into_iter().chain(costs).map(table));
-        let cards = flash::grids(source.result, &comparison, options.rows_per_day);
+        let cards = flash::grids(&comparison, options.rows_per_day);
         page.flash.extend(cards.into_iter().map(table));
         for group in &comparison.groups {
-            cells::add_group(&mut page, source.result, group, &scaling, &durability);
+            cells::add_group(&mut page, group, &scaling, &durability);
         }
         page.results.push(result(source, label, &comparison, &scaling, &durability));
         page.scaling.push(scaling);
@@ -124,8 +110,7 @@ fn advice(sources: &[Source<'_>], labels: &[String], record: &Record) -> Vec<Adv
 /// Returns a name for each result: its file's, or its folder's if the file is called `result`. If
 /// names are equal, the run's id follows.
 fn labels(sources: &[Source<'_>]) -> Vec<String> {
-    let names: Vec<String> =
-        sources.iter().map(|source| text::plain(&label(source.path))).collect();
+    let names: Vec<String> = sources.iter().map(|of| text::plain(&label(of.path))).collect();
     let alone = |label: &String| names.iter().filter(|other| *other == label).count() == 1;
     let with_time = |(label, source): (&String, &Source<'_>)| match alone(label) {
         true => label.clone(),
@@ -143,33 +128,29 @@ fn result(
 ) -> ResultData {
     let manifest = &source.result.manifest;
     let path = Some(source.path);
-    let sections = notes::sections(source.result, comparison, scaling, durability, path);
+    let sections = notes::sections(comparison, scaling, durability, path).into_iter();
+    // Warnings have their own field, and durability has a section of the page.
+    let is_shown = |section: &Section| !matches!(&*section.title, "Warnings" | "Durability");
     ResultData {
         run_id: text::plain(&manifest.run_id),
         label,
         started: text::plain(&manifest.started),
         machine: notes::machine(&manifest.machine),
         warnings: manifest.warnings.iter().map(|warning| text::plain(warning)).collect(),
-        sections: sections.into_iter().filter(is_shown_with_result).collect(),
+        sections: sections.filter(is_shown).collect(),
         manifest: plan_and_machine(source.result),
         unpublishable: source.result.unpublishable().into_iter().map(text::plain).collect(),
         groups: (comparison.groups.iter())
             .map(|group| GroupData {
                 workload: text::plain(group.workload),
-                scale: group.scale.to_string(),
-                limit: group.memory_limit.map(|limit| limit.to_string()),
-                storage: group.storage.map(|storage| storage.to_string()),
+                scale: group.extent.scale.to_string(),
+                limit: group.extent.memory_limit.map(|limit| limit.to_string()),
+                storage: group.extent.storage.map(|storage| storage.to_string()),
                 tier: group.durability,
-                about: grid::subtitle(group, source.result),
+                about: grid::subtitle(group),
             })
             .collect(),
     }
-}
-
-/// Whether a section is shown with its result. Warnings have their own field, and durability has a
-/// section of the page.
-fn is_shown_with_result(section: &Section) -> bool {
-    !matches!(&*section.title, "Warnings" | "Durability")
 }
 
 /// Returns the plan, the data sets, and the facts about the machine that the notes leave out.
@@ -178,39 +159,37 @@ pub(crate) fn plan_and_machine(file: &ResultFile) -> Vec<Note> {
     let time = |ms: Option<u64>, none: &str| {
         ms.map_or_else(|| none.to_owned(), |ms| format::duration(ms as f64 * 1e6))
     };
-    let line = |about: &str, says: String| note(about, text::plain(&says));
-    let mut planned = vec![
-        line("workloads", plan.workloads.join(", ")),
-        line("engines", plan.engines.join(", ")),
-        line("tiers", text::joined(plan.durabilities.iter().map(ToString::to_string), ", ")),
-        line("runs in a trial", format!("{}, {} of them to warm up", plan.runs, plan.warmup_runs)),
-        line("trials", plan.trials.to_string()),
-        line("longest run time", time(plan.max_run_time_ms, "none")),
-        line(
-            "phases of fixed length last",
-            time(plan.window_ms, "as long as each workload has it"),
+    let planned = [
+        ("workloads", Some(plan.workloads.join(", "))),
+        ("engines", Some(plan.engines.join(", "))),
+        ("tiers", Some(text::joined(plan.durabilities.iter().map(ToString::to_string), ", "))),
+        (
+            "runs in a trial",
+            Some(format!("{}, {} of them to warm up", plan.runs, plan.warmup_runs)),
         ),
-        line("cache memory", format::bytes(plan.memory_bytes as f64)),
-        line("seed", plan.seed.to_string()),
-        line("cold reads", if plan.cold { "yes" } else { "no" }.to_owned()),
+        ("trials", Some(plan.trials.to_string())),
+        ("longest run time", Some(time(plan.max_run_time_ms, "none"))),
+        (
+            "phases of fixed length last",
+            Some(time(plan.window_ms, "as long as each workload has it")),
+        ),
+        ("cache memory", Some(format::bytes(plan.memory_bytes as f64))),
+        ("seed", Some(plan.seed.to_string())),
+        ("cold reads", Some(if plan.cold { "yes" } else { "no" }.to_owned())),
+        ("clients", (plan.clients > 1).then(|| plan.clients.to_string())),
+        ("target rate", plan.target_rate.map(|rate| format!("{rate} operations per second"))),
+        ("network link", plan.network.as_ref().map(notes::network::parameters)),
+        (
+            "licences accepted",
+            Some(plan.accepted_licences.join(", ")).filter(|all| !all.is_empty()),
+        ),
     ];
-    if plan.clients > 1 {
-        planned.push(line("clients", plan.clients.to_string()));
-    }
-    if let Some(rate) = plan.target_rate {
-        planned.push(line("target rate", format!("{rate} operations per second")));
-    }
-    if let Some(link) = &plan.network {
-        planned.push(line("network link", notes::network::parameters(link)));
-    }
-    let accepted = plan.accepted_licences.join(", ");
-    planned.extend((!accepted.is_empty()).then(|| line("licences accepted", accepted)));
-    for (workload, dataset) in &manifest.datasets {
+    let datasets = manifest.datasets.iter().map(|(workload, dataset)| {
         let digest = dataset.sha256.as_ref().map(|digest| format!(", sha256 {digest}"));
         let rows = format::counted(dataset.rows, "row");
         let says = format!("{}, {rows}{}", dataset.name, digest.unwrap_or_default());
-        planned.push(line(&format!("data of {}", text::plain(workload)), says));
-    }
+        note(format!("data of {}", text::plain(workload)), text::plain(&says))
+    });
     let machine = &manifest.machine;
     let further = [
         ("mount options", machine.mount_options.clone()),
@@ -220,6 +199,7 @@ pub(crate) fn plan_and_machine(file: &ResultFile) -> Vec<Note> {
         ("began", Some(manifest.started.clone())),
         ("ended", manifest.finished.clone()),
     ];
-    planned.extend(further.into_iter().filter_map(|(about, says)| Some(line(about, says?))));
-    planned
+    let line = |(about, says): (&str, Option<String>)| Some(note(about, text::plain(&says?)));
+    let planned = planned.into_iter().filter_map(line);
+    planned.chain(datasets).chain(further.into_iter().filter_map(line)).collect()
 }

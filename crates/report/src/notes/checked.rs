@@ -11,12 +11,10 @@ use crate::text;
 /// regions`.
 pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
     let mut phases: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for cell in &file.cells {
-        for phase in cell.trials.iter().flat_map(|trial| &trial.phases) {
-            let Some(by) = &phase.checked_by else { continue };
-            let place = format!("{} {}", text::plain(&cell.id.workload), text::plain(&phase.phase));
-            phases.entry(by).or_default().push(place);
-        }
+    for (cell, phase) in super::phases(file) {
+        let Some(by) = &phase.checked_by else { continue };
+        let place = text::plain(&format!("{} {}", cell.id.workload, phase.phase));
+        phases.entry(by).or_default().push(place);
     }
     let line = |(by, phases)| note("", format!("{}: {}", text::plain(by), names(phases)));
     phases.into_iter().map(line).collect()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use embermark_model::result::{ResultFile, Run, Wear, WearCounter, WearUnit};
+use embermark_model::result::{ResultFile, Run, WearCounter, WearUnit};
 
 use crate::note::{Note, note};
 use crate::{format, text};
@@ -32,9 +32,8 @@ fn energy(file: &ResultFile) -> Vec<Note> {
         );
         return vec![note("energy", says)];
     };
-    let mut says = vec![format!("by {}", text::plain(&source.about))];
     let seconds = known.idle.as_ref().map(|idle| format::duration(idle.lasted_ns as f64));
-    says.push(match (source.idle_watts, source.idle_spread_watts, seconds) {
+    let idle = match (source.idle_watts, source.idle_spread_watts, seconds) {
         (Some(watts), Some(spread), Some(seconds)) => format!(
             "less the idle draw of {} (standard deviation {}) of the {seconds} before the first trial",
             format::watts(watts),
@@ -42,36 +41,27 @@ fn energy(file: &ResultFile) -> Vec<Note> {
         ),
         (Some(watts), ..) => format!("less an idle draw of {}", format::watts(watts)),
         (None, ..) => "the idle power is unknown, so no energy above it is shown".to_owned(),
-    });
-    if let Some(every) = source.sampled_every_ns {
-        let took =
-            source.reading_ns.map(|ns| format!(", {} a reading", format::duration(ns as f64)));
-        let every = format::duration(every as f64);
-        says.push(format!("read every {every}{}", took.unwrap_or_default()));
-    }
-    says.extend(
-        source.aligned.as_ref().map(|aligned| format!("its clock: {}", text::plain(aligned))),
-    );
-    let others =
-        text::joined(known.sources.iter().skip(1).map(|other| text::plain(&other.id)), ", ");
-    if !others.is_empty() {
-        says.push(format!("also in the result file: {others}"));
-    }
-    let mut notes = vec![note("energy", says.join("; "))];
-    notes.extend(absent(file));
-    notes
+    };
+    let duration = |ns: u64| format::duration(ns as f64);
+    let took = source.reading_ns.map(|ns| format!(", {} a reading", duration(ns)));
+    let every = |ns| format!("read every {}{}", duration(ns), took.as_deref().unwrap_or_default());
+    let others = known.sources.iter().skip(1).map(|other| other.id.as_str());
+    let others = others.collect::<Vec<&str>>().join(", ");
+    let says = [
+        Some(format!("by {}", source.about)),
+        Some(idle),
+        source.sampled_every_ns.map(every),
+        source.aligned.as_ref().map(|aligned| format!("its clock: {aligned}")),
+        (!others.is_empty()).then(|| format!("also in the result file: {others}")),
+    ];
+    let says = text::joined(says.into_iter().flatten().map(|says| text::plain(&says)), "; ");
+    [note("energy", says)].into_iter().chain(absent(file)).collect()
 }
 
 /// Explains why runs have no energy, with their number.
 fn absent(file: &ResultFile) -> Option<Note> {
-    let runs: Vec<&Run> = file
-        .cells
-        .iter()
-        .flat_map(|cell| &cell.trials)
-        .flat_map(|trial| &trial.phases)
-        .flat_map(|phase| &phase.runs)
-        .filter(|run| !run.discarded)
-        .collect();
+    let runs = super::phases(file).flat_map(|(_, phase)| &phase.runs);
+    let runs: Vec<&Run> = runs.filter(|run| !run.discarded).collect();
     let mut reasons: BTreeMap<String, (u64, &str)> = BTreeMap::new();
     for why in runs.iter().filter_map(|run| run.no_energy.as_deref()) {
         // Reasons that differ only in their numbers are one.
@@ -95,24 +85,18 @@ fn absent(file: &ResultFile) -> Option<Note> {
 /// Shows the wear counters before and after.
 fn wear(file: &ResultFile) -> Vec<Note> {
     let Some(wear) = &file.manifest.wear else { return Vec::new() };
-    let disk =
-        wear.disk.as_deref().map_or_else(String::new, |disk| format!("{}: ", text::plain(disk)));
+    let disk = wear.disk.as_deref().map(|disk| format!("{disk}: ")).unwrap_or_default();
     let counters = wear.counters.iter().map(counter);
-    let absent = wear.not_counted.iter().map(|why| text::plain(why));
-    let says = text::joined(counters.chain(absent), "; ");
+    let says = text::joined(counters.chain(wear.not_counted.iter().cloned()), "; ");
     if says.is_empty() {
         return Vec::new();
     }
-    let steps = if is_coarse(wear) {
-        "; steps of a tenth of its life show nothing of a short run"
-    } else {
-        ""
+    let is_coarse = |of: &WearCounter| of.unit == WearUnit::Percent && of.resolution >= 10.0;
+    let steps = match wear.counters.iter().any(is_coarse) {
+        true => "; steps of a tenth of its life show nothing of a short run",
+        false => "",
     };
-    vec![note("wear", format!("{disk}{says}{steps}"))]
-}
-
-fn is_coarse(wear: &Wear) -> bool {
-    wear.counters.iter().any(|of| of.unit == WearUnit::Percent && of.resolution >= 10.0)
+    vec![note("wear", text::plain(&format!("{disk}{says}{steps}")))]
 }
 
 /// Describes a counter: `life used 20 % before the run and after it (smartctl percentage_used)`.
@@ -135,14 +119,14 @@ fn counter(of: &WearCounter) -> String {
         }
         Some(after) => format!("{} before the run, {} after it", show(of.before), show(after)),
     };
-    format!("{} {says} ({})", text::plain(&of.name), text::plain(&of.source))
+    format!("{} {says} ({})", of.name, of.source)
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use embermark_model::result::{EnergyMeasurement, EnergySource, Period};
+    use embermark_model::result::{EnergyMeasurement, EnergySource, Period, Wear};
 
     use super::*;
     use crate::load;

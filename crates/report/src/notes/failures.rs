@@ -1,6 +1,6 @@
 //! Why a cell or a phase has no figures: each reason once, with its places.
 
-use embermark_model::result::{Cell, ResultFile, Trial};
+use embermark_model::result::{Cell, PhaseResult, ResultFile, Trial};
 use embermark_model::{CellId, Status};
 
 use crate::note::{Note, note};
@@ -80,30 +80,22 @@ fn reasons(cell: &Cell) -> Vec<Reason<'_>> {
     }
     let explained = reasons.iter().any(|reason| reason.status == cell.status);
     if !explained && !cell.status.has_figures() {
-        let text = cell.reason.as_deref();
-        reasons.push(Reason {
-            cell,
-            phase: None,
-            status: cell.status,
-            text,
-            log: None,
-            lost: false,
-        });
+        let (status, text) = (cell.status, cell.reason.as_deref());
+        reasons.push(Reason { cell, phase: None, status, text, log: None, lost: false });
     }
     reasons
 }
 
 fn phase_reasons<'a>(cell: &'a Cell, trial: &'a Trial, lost: bool) -> Vec<Reason<'a>> {
-    let bad = trial.phases.iter().filter(|part| !part.status.has_figures());
-    bad.map(|part| Reason {
+    let reason = |part: &'a PhaseResult| Reason {
         cell,
         phase: Some(&part.phase),
         status: part.status,
         text: part.reason.as_deref().or(trial.reason.as_deref()),
         log: log(trial),
         lost,
-    })
-    .collect()
+    };
+    trial.phases.iter().filter(|part| !part.status.has_figures()).map(reason).collect()
 }
 
 fn log(trial: &Trial) -> Option<&str> {
@@ -113,19 +105,15 @@ fn log(trial: &Trial) -> Option<&str> {
 impl FailedWork<'_> {
     /// Describes a place: `outages of sensors 10k process single`.
     fn says(&self) -> String {
-        let id = self.id;
-        let phase = self.phase.map(|phase| format!("{} of ", text::plain(phase)));
-        let (workload, variant) = (text::plain(&id.workload), text::plain(&id.variant));
-        let phase = phase.unwrap_or_default();
-        format!("{phase}{workload} {} {} {variant}", id.extent(), id.durability)
+        let CellId { workload, durability, variant, .. } = self.id;
+        let phase = self.phase.map(|phase| format!("{phase} of ")).unwrap_or_default();
+        text::plain(&format!("{phase}{workload} {} {durability} {variant}", self.id.extent()))
     }
 }
 
 impl Failure<'_> {
     fn note(&self, file: &ResultFile) -> Note {
-        let shown: Vec<String> =
-            self.places.iter().take(MOST_PLACES).map(FailedWork::says).collect();
-        let shown = shown.join(", ");
+        let shown = text::joined(self.places.iter().take(MOST_PLACES).map(FailedWork::says), ", ");
         let places = match self.places.len().saturating_sub(MOST_PLACES) {
             _ if self.is_everywhere(file) => String::new(),
             0 => format!(", {shown}"),

@@ -35,8 +35,7 @@ pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
     let about = Some(text::plain(&link.about)).filter(|about| !about.is_empty());
     let about = about.map(|about| about + "; ").unwrap_or_default();
     let did = used(file).map(|all| note(&name, carried(link, all)));
-    let notes = [note(&name, about + &label), note(&name, parameters(link))];
-    notes.into_iter().chain(did).collect()
+    [note(&name, about + &label), note(&name, parameters(link))].into_iter().chain(did).collect()
 }
 
 /// Describes all parameters of a link.
@@ -71,11 +70,8 @@ fn percent(share: f64) -> String {
 /// Describes what a link did.
 fn carried(link: &NetworkLink, all: LinkUse) -> String {
     let way = |of: Carried, name: &str| {
-        format!(
-            "{} of {} {name}",
-            format::counted(of.packets, "packet"),
-            format::bytes(of.bytes as f64)
-        )
+        let packets = format::counted(of.packets, "packet");
+        format!("{packets} of {} {name}", format::bytes(of.bytes as f64))
     };
     let least = f64::from(link.delay_us) * 2e3;
     format!(

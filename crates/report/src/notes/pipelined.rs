@@ -12,11 +12,8 @@ use crate::text;
 /// latency`.
 pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
     let mut by_engine: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for cell in &file.cells {
-        let phases = cell.trials.iter().flat_map(|trial| &trial.phases);
-        for phase in phases.filter(|phase| phase.pipelined) {
-            by_engine.entry(&cell.id.engine).or_default().push(text::plain(&phase.phase));
-        }
+    for (cell, phase) in super::phases(file).filter(|(_, phase)| phase.pipelined) {
+        by_engine.entry(&cell.id.engine).or_default().push(text::plain(&phase.phase));
     }
     let mut by_phases: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (engine, phases) in by_engine {

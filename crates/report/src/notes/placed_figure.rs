@@ -8,8 +8,8 @@ pub(super) type PlacedFigure<'a> = (&'a Group<'a>, &'a Row<'a>, &'a Engine<'a>, 
 
 /// Names the position of a figure: `postgres load (commit-each), sensors 10k process`.
 pub(super) fn position((group, row, engine, _): &PlacedFigure<'_>) -> String {
-    let (engine, phase) = (engine.name(), text::plain(row.phase.unwrap_or_default()));
-    let variant = text::plain(row.variant.unwrap_or(group.variant));
-    let workload = text::plain(group.workload);
-    format!("{engine} {phase} ({variant}), {workload} {} {}", group.extent(), group.durability)
+    let (phase, variant) = (row.phase.unwrap_or_default(), row.variant.unwrap_or(group.variant));
+    let Group { workload, durability, .. } = group;
+    let place = format!("{workload} {} {durability}", group.extent);
+    text::plain(&format!("{} {phase} ({variant}), {place}", engine.name()))
 }

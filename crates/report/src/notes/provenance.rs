@@ -12,10 +12,9 @@ use crate::{drift, format, summary, text};
 /// Returns the harness's own cost per operation of each phase and workload, or per point read in
 /// older files.
 fn floors(floor: &Floor) -> Option<String> {
-    let phase =
-        |(name, ns): (&String, &f64)| format!("{} {}", text::plain(name), format::duration(*ns));
+    let phase = |(name, ns): (&String, &f64)| format!("{name} {}", format::duration(*ns));
     let workload = |(name, phases): (&String, &BTreeMap<String, f64>)| {
-        format!("{}: {}", text::plain(name), text::joined(phases.iter().map(phase), ", "))
+        format!("{name}: {}", text::joined(phases.iter().map(phase), ", "))
     };
     match floor.phases.is_empty() {
         true => floor.read_ns.map(|ns| format!("{} per point read", format::duration(ns))),
@@ -38,11 +37,11 @@ pub(super) fn notes(file: &ResultFile, path: Option<&Path>) -> Vec<Note> {
         ("engines", Some(versions(file))),
         ("client machines", client_machines(file)),
         ("hardware", Some(self::machine(machine))),
-        ("embermark", Some(text::plain(&made))),
-        ("result file", path.map(|path| text::plain(&path.display().to_string()))),
+        ("embermark", Some(made)),
+        ("result file", path.map(|path| path.display().to_string())),
     ];
     let said = |(about, says): (&str, Option<String>)| {
-        Some(note(about, says.filter(|says| !says.is_empty())?))
+        Some(note(about, text::plain(&says.filter(|says| !says.is_empty())?)))
     };
     let datasets = datasets.iter().filter_map(|(workload, dataset)| data(workload, dataset));
     let head = head.into_iter().filter_map(said).chain(datasets);
@@ -52,13 +51,12 @@ pub(super) fn notes(file: &ResultFile, path: Option<&Path>) -> Vec<Note> {
 /// Returns what was dropped from a data set and what is unusual about the rest, if anything.
 fn data(workload: &str, dataset: &Dataset) -> Option<Note> {
     let list = |(head, counts): (&str, &BTreeMap<String, u64>)| {
-        let items =
-            counts.iter().map(|(what, n)| format!("{} {}", format::count(*n), text::plain(what)));
+        let items = counts.iter().map(|(what, n)| format!("{} {what}", format::count(*n)));
         (!counts.is_empty()).then(|| format!("{head}: {}", text::joined(items, ", ")))
     };
     let parts = [("not used", &dataset.dropped), ("remarks", &dataset.remarks)];
     let says = text::joined(parts.into_iter().filter_map(list), "; ");
-    (!says.is_empty()).then(|| note(format!("{} rows", text::plain(workload)), says))
+    (!says.is_empty()).then(|| note(text::plain(&format!("{workload} rows")), text::plain(&says)))
 }
 
 fn versions(file: &ResultFile) -> String {
@@ -66,10 +64,8 @@ fn versions(file: &ResultFile) -> String {
         let versions = versions.iter().map(|version| text::clipped(version, 60));
         // A configuration with settings has its own note.
         let own = file.plan.configurations.get(engine).filter(|own| !own.has_settings());
-        let own =
-            own.map(|own| format!(" ({})", text::plain(&own.to_string()))).unwrap_or_default();
+        let own = own.map(|own| format!(" ({own})")).unwrap_or_default();
         let library = library_of(file, engine).unwrap_or_default();
-        let engine = text::plain(engine);
         format!("{engine} {}{own}{library}", text::joined(versions, " and "))
     };
     text::joined(summary::versions(file).into_iter().map(show), "; ")
@@ -79,7 +75,7 @@ fn versions(file: &ResultFile) -> String {
 fn library_of(file: &ResultFile, engine: &str) -> Option<String> {
     let library = file.manifest.engines.get(engine)?.engine_library.as_ref()?;
     let digest: String = library.sha256.chars().take(16).collect();
-    Some(format!(" (of {}, SHA-256 {}…)", text::plain(&library.file), text::plain(&digest)))
+    Some(format!(" (of {}, SHA-256 {digest}…)", library.file))
 }
 
 /// Returns the clients' machines, if there were several, each with what distinguishes it.
@@ -92,17 +88,16 @@ fn client_machines(file: &ResultFile) -> Option<String> {
             own(|machine| machine.cpu.clone()),
             own(|machine| machine.cpus.map(|cpus| format::counted(cpus.into(), "CPU"))),
         ];
-        of.into_iter().flatten().map(|word| text::plain(&word)).collect::<Vec<_>>().join(", ")
+        text::joined(of.into_iter().flatten(), ", ")
     };
     let named = client_machines.iter().map(|(name, machine)| match differs(machine) {
-        own if own.is_empty() => text::plain(name),
-        own => format!("{} ({own})", text::plain(name)),
+        own if own.is_empty() => name.clone(),
+        own => format!("{name} ({own})"),
     });
-    let named: Vec<String> = named.collect();
-    (!named.is_empty()).then(|| {
-        let says = "below is what all of them have in common; the server is another machine or one of them";
-        format!("{}: {says}", named.join(", "))
-    })
+    let named = text::joined(named, ", ");
+    let says =
+        "below is what all of them have in common; the server is another machine or one of them";
+    (!named.is_empty()).then(|| format!("{named}: {says}"))
 }
 
 /// Describes the machine in one line. Empty if nothing of it could be read.

@@ -6,42 +6,35 @@ use super::placed_figure::{PlacedFigure, position};
 use super::sharing;
 use crate::note::{Note, names, note};
 use crate::scaling::Scaling;
-use crate::summary::{self, Comparison, Engine, Group, Measured, Resource, Unit};
+use crate::summary::{self, Comparison, Engine, Group, Measured, Resource, Usage};
 use crate::{format, grid, text};
 
 /// Explains the tables' marks and units that occur.
-pub(super) fn notes(
-    file: &ResultFile,
-    comparison: &Comparison<'_>,
-    scaling: &Scaling<'_>,
-) -> Vec<Note> {
+pub(super) fn notes(comparison: &Comparison<'_>, scaling: &Scaling<'_>) -> Vec<Note> {
+    let file = comparison.file;
     let groups = comparison.groups.iter();
     let of_group = |group| {
         let group: &Group<'_> = group;
         group.measured().map(move |(row, engine, measured)| (group, row, engine, measured))
     };
     let measured: Vec<PlacedFigure<'_>> = groups.flat_map(of_group).collect();
-    let mut notes = Vec::new();
     if measured.is_empty() {
-        return notes;
+        return Vec::new();
     }
     let time = || note("time", "mean of the counted runs of a trial, median over the trials");
-    notes.push(sharing::time(file).unwrap_or_else(time));
+    let mut notes = vec![sharing::time(file).unwrap_or_else(time)];
     if measured.iter().any(|(.., figure)| figure.ratio.is_some()) {
         let says = "time divided by the time of the row's best, within one tier; * is the best";
-        notes.push(note("1.00x", says));
-        notes.push(intervals(&measured));
+        notes.extend([note("1.00x", says), intervals(&measured)]);
     }
     let by_schedule = file.plan.target_rate.is_some();
-    if !by_schedule && measured.iter().any(|(_, row, ..)| row.unit == Unit::Operation) {
+    if !by_schedule && measured.iter().any(|(_, row, ..)| row.per_operation) {
         let says = "time of one operation, as not every engine did the same number";
         notes.push(note(grid::PER_OPERATION, says));
     }
     notes.extend(sharing::schedule(&measured));
     notes.extend(sharing::machines(file, &measured));
     notes.extend(stopped(file, &measured));
-    let apart = "a trial is an outlier (Tukey's fences, or Dixon's Q of three or four \
-                 trials); it counts nevertheless";
     type Applies = fn(&Measured<'_>) -> bool;
     let marks: [(&str, Applies, &str); 5] = [
         (
@@ -54,7 +47,11 @@ pub(super) fn notes(
             |measured| measured.commits_each,
             "one commit per row, because the engine has no transactions, while others commit many rows together",
         ),
-        (grid::OUTLIER, |measured| !measured.figure.outliers.is_empty(), apart),
+        (
+            grid::OUTLIER,
+            |measured| !measured.figure.outliers.is_empty(),
+            "a trial is an outlier (Tukey's fences, or Dixon's Q of three or four trials); it counts nevertheless",
+        ),
         (
             grid::TAINTED,
             |measured| measured.tainted,
@@ -77,49 +74,50 @@ pub(super) fn notes(
     }
     notes.extend(tiers(file, comparison));
     notes.extend(broken(comparison));
-    let usage = comparison.groups.iter().flat_map(|group| &group.usage);
-    if usage.clone().any(|usage| usage.is_measured()) {
-        let says = format!(
-            "one counted run of every phase, summed, and the largest memory of any, without what \
-             the worker held before it opened the engine{}; medians over the trials",
-            baselines(file)
-        );
-        let counted = usage.clone().any(|usage| usage.get(Resource::Written).is_some());
-        let says = match &file.manifest.not_counted {
-            Some(why) => format!("{says}; {}", text::plain(why)),
-            None if counted => format!(
-                "{says}; written and flushes are of one run on a block device of its own, \
-                 maintenance included, on disk of rows loaded once"
-            ),
-            None => format!("{says}; bytes that reach the disk were not counted"),
-        };
-        let floored = usage.clone().any(|usage| usage.get(Resource::PeakAboveFloor).is_some());
-        let floor = match floored {
-            true => {
-                "; above floor: peak memory without what the engine that does nothing holds for \
-                     the same phases"
-            }
-            false => "",
-        };
-        let says = says + floor;
-        let short = usage.clone().any(|usage| usage.is_measured() && usage.incomplete);
-        let mark = if short { "; ^ of less work: do not compare sums" } else { "" };
-        notes.push(note("resources", format!("{says}{mark}")));
-    }
-    let rows = comparison.groups.iter().flat_map(|group| &group.rows);
-    if rows.flat_map(|row| &row.loadings).any(Option::is_some) {
+    notes.extend(resources(file, comparison));
+    let mut rows = comparison.groups.iter().flat_map(|group| &group.rows);
+    if rows.clone().flat_map(|row| &row.loadings).any(Option::is_some) {
         let says = "written/byte: what one load brought to a block device of its own for each byte \
                     of the rows' values; maintenance: the engine's checkpoint or compaction after the \
                     last run; total/byte: written/byte, maintenance included";
         notes.push(note("loads", says));
     }
-    let mut rows = comparison.groups.iter().flat_map(|group| &group.rows);
     if rows.any(|row| row.explained.iter().any(Option::is_some)) {
         let says = "the cost of an operation: counted in separate runs after the timed ones, with every system call traced; it includes the background work of the engine's threads; a missing column is 0 for all engines, or was not counted (--show explain shows the tables)";
         notes.push(note("explained", says));
     }
     notes.extend(summary::not_explained(file).into_iter().map(|why| note("not explained", why)));
     notes
+}
+
+/// Explains the resources. `None` if none were measured.
+fn resources(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Note> {
+    let usage = || comparison.groups.iter().flat_map(|group| &group.usage);
+    let any = |of: fn(&Usage) -> bool| usage().any(of);
+    any(Usage::is_measured).then(|| {
+        let counted = match &file.manifest.not_counted {
+            Some(why) => text::plain(why),
+            None if any(|usage| usage.get(Resource::Written).is_some()) => {
+                "written and flushes are of one run on a block device of its own, maintenance \
+                 included, on disk of rows loaded once"
+                    .to_owned()
+            }
+            None => "bytes that reach the disk were not counted".to_owned(),
+        };
+        let floor = match any(|usage| usage.get(Resource::PeakAboveFloor).is_some()) {
+            true => "; above floor: peak memory without what the engine that does nothing holds for the same phases",
+            false => "",
+        };
+        let short = any(|usage| usage.is_measured() && usage.incomplete);
+        let mark = if short { "; ^ of less work: do not compare sums" } else { "" };
+        let says = format!(
+            "one counted run of every phase, summed, and the largest memory of any, without what \
+             the worker held before it opened the engine{}; medians over the trials; \
+             {counted}{floor}{mark}",
+            baselines(file)
+        );
+        note("resources", says)
+    })
 }
 
 /// Explains which differences are significant, or that there are too few trials to know.
@@ -155,12 +153,8 @@ fn baselines(file: &ResultFile) -> String {
 fn stopped(file: &ResultFile, measured: &[PlacedFigure<'_>]) -> Option<Note> {
     let place = |seen: &PlacedFigure<'_>| {
         let stop = seen.3.figure.stop?;
-        Some(format!(
-            "{}: {} of {}",
-            position(seen),
-            format::count(stop.done),
-            format::count(stop.of)
-        ))
+        let [done, of] = [stop.done, stop.of].map(format::count);
+        Some(format!("{}: {done} of {of}", position(seen)))
     };
     let places: Vec<String> = measured.iter().filter_map(place).collect();
     let limit = file.plan.max_run_time_ms.map(|ms| format::duration(ms as f64 * 1e6));

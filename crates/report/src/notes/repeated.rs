@@ -1,7 +1,7 @@
 //! Runs that ended at once: how they were repeated, and which figures cover little time.
 
-use embermark_model::Status;
 use embermark_model::result::{Cell, PhaseResult, Repeated, ResultFile, Run};
+use embermark_model::{CellId, Status};
 
 use crate::note::{Note, note};
 use crate::text;
@@ -51,15 +51,14 @@ pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
 
 /// Names a place: `sqlite sensors 10k last_readings`.
 fn place(cell: &Cell, part: &PhaseResult) -> String {
-    let [engine, workload, phase] =
-        [&cell.id.engine, &cell.id.workload, &part.phase].map(|word| text::plain(word));
-    format!("{engine} {workload} {} {phase}", cell.id.extent())
+    let CellId { engine, workload, .. } = &cell.id;
+    text::plain(&format!("{engine} {workload} {} {}", cell.id.extent(), part.phase))
 }
 
 /// Names the first places and the number of others.
 fn named(places: &[String]) -> String {
     let first = places.iter().take(MOST).cloned();
-    match places.len() - places.len().min(MOST) {
+    match places.len().saturating_sub(MOST) {
         0 => text::joined(first, ", "),
         more => format!("{} and {more} more", text::joined(first, ", ")),
     }

@@ -63,8 +63,7 @@ pub(super) fn schedule(measured: &[PlacedFigure<'_>]) -> Vec<Note> {
 
 /// Explains the table of client machines.
 pub(super) fn machines(file: &ResultFile, measured: &[PlacedFigure<'_>]) -> Option<Note> {
-    let runs = file.cells.iter().flat_map(|cell| &cell.trials).flat_map(|trial| &trial.phases);
-    let runs = runs.flat_map(|phase| &phase.runs).filter(|run| !run.discarded);
+    let runs = super::phases(file).flat_map(|(_, phase)| &phase.runs).filter(|run| !run.discarded);
     let all: Vec<&ClientMachines> = runs.filter_map(|run| run.client_machines.as_deref()).collect();
     let shown = |seen: &PlacedFigure<'_>| {
         seen.3.figure.sharing.as_ref().is_some_and(|sharing| !sharing.machines.is_empty())
@@ -73,13 +72,12 @@ pub(super) fn machines(file: &ResultFile, measured: &[PlacedFigure<'_>]) -> Opti
     let spread = all.iter().map(|together| together.start_spread_ns).max()?;
     let common = total(all.iter().map(|together| together.common_ns));
     let each = all.len() as f64;
-    let duration = |ns: f64| format::duration(ns);
     Some(note(
         "client machines",
         format!(
             "clock: how far it was ahead of the coordinator's clock, and the accuracy of that; start: the largest distance from the agreed moment, with the same accuracy; in the worst run {} from the first machine's start to the last one's; on average all worked together for {} of a run",
-            duration(spread as f64),
-            duration(common as f64 / each)
+            format::duration(spread as f64),
+            format::duration(common as f64 / each)
         ),
     ))
 }

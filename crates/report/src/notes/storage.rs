@@ -109,9 +109,8 @@ fn kept(file: &ResultFile, name: StorageName) -> Option<String> {
 pub(super) fn late(file: &ResultFile) -> Option<Note> {
     let worst = |cell: &'_ Cell| {
         let times = cell.trials.iter().filter_map(|trial| trial.storage_times);
-        times
-            .max_by(|a, b| a.late_share().total_cmp(&b.late_share()))
-            .filter(StorageTimes::is_broken)
+        let worst = times.max_by(|a, b| a.late_share().total_cmp(&b.late_share()));
+        worst.filter(StorageTimes::is_broken)
     };
     let mut late: Vec<(&CellId, StorageTimes)> =
         file.cells.iter().filter_map(|cell| Some((&cell.id, worst(cell)?))).collect();

@@ -22,16 +22,14 @@ struct Client {
 /// update`.
 pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
     let mut clients: BTreeMap<&str, Client> = BTreeMap::new();
-    for cell in &file.cells {
-        for phase in cell.trials.iter().flat_map(|trial| &trial.phases) {
-            let Some(by) = &phase.timed_by else { continue };
-            let client = clients.entry(by).or_default();
-            client.columns.push(text::plain(&cell.id.engine));
-            client.floors.extend(phase.client_floor_ns);
-            let is_of_rows = phase.kind.is_some_and(|kind| kind.of_rows) && phase.ops > 1;
-            if is_of_rows && phase.latency.is_none() && phase.mean_time().is_some() {
-                client.at_once.push(text::plain(&phase.phase));
-            }
+    for (cell, phase) in super::phases(file) {
+        let Some(by) = &phase.timed_by else { continue };
+        let client = clients.entry(by).or_default();
+        client.columns.push(text::plain(&cell.id.engine));
+        client.floors.extend(phase.client_floor_ns);
+        let is_of_rows = phase.kind.is_some_and(|kind| kind.of_rows) && phase.ops > 1;
+        if is_of_rows && phase.latency.is_none() && phase.mean_time().is_some() {
+            client.at_once.push(text::plain(&phase.phase));
         }
     }
     let line = |(by, Client { columns, mut floors, at_once }): (&str, Client)| {

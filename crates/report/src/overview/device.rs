@@ -2,7 +2,6 @@
 //! tier, batches, reads, changes and questions, and the use of memory and flash. The figures are those of
 //! `advise`, so that there is one ranking.
 
-use embermark_model::result::ResultFile;
 use embermark_model::{Conditions, Durability};
 
 use crate::advise::presets::{PRESETS, Ranking};
@@ -11,17 +10,15 @@ use crate::evidence::{self, TierStanding};
 use crate::grid::{self, Grid, Text};
 use crate::note::{Note, note};
 
-use crate::summary::{Comparison, Engine, Entry, Group};
+use crate::summary::{Comparison, Engine, Group};
 use crate::{Options, format, table, text};
 use serde::Serialize;
 use textwrap::core::display_width;
 
-use columns::columns;
-use legend::legend;
+use columns::{columns, legend};
 use recommendation::take;
 
 mod columns;
-mod legend;
 mod recommendation;
 
 /// The recommendation and the table of engines.
@@ -59,13 +56,12 @@ pub struct Measured {
 /// and has a line for each other one. `None` if the result has no commits of single rows, or no two
 /// engines to compare. `durability` has what tests showed for the tiers.
 pub(crate) fn for_all_languages(
-    file: &ResultFile,
     comparison: &Comparison<'_>,
     durability: &[TierStanding],
 ) -> Option<Device> {
-    let all = advise::tables_for_all_columns(file, &[conditions(comparison)]).tables;
-    let mut device = from_table(file, comparison, durability, largest(all)?)?;
-    let each = per_language(file, comparison, durability);
+    let all = advise::tables_for_all_columns(comparison.file, &[conditions(comparison)]).tables;
+    let mut device = from_table(comparison, durability, largest(all)?)?;
+    let each = per_language(comparison, durability);
     if let Some(((_, first), others)) = each.split_first() {
         device.take.clone_from(&first.take);
         let line = |(language, own): &(String, Device)| {
@@ -79,24 +75,21 @@ pub(crate) fn for_all_languages(
 /// Returns one table per language that engines are used from, embermark itself first. Empty if there is
 /// one language, or no two engines to compare in the first one.
 pub(crate) fn per_language(
-    file: &ResultFile,
     comparison: &Comparison<'_>,
     durability: &[TierStanding],
 ) -> Vec<(String, Device)> {
-    let tables = advise::tables(&[file], None, &[conditions(comparison)]).tables;
+    let tables = advise::tables(&[comparison.file], None, &[conditions(comparison)]).tables;
     let languages = text::unique(tables.iter().map(|table| table.language().to_owned()));
     if languages.len() < 2 {
         return Vec::new();
     }
     let of = |language: &String| {
         let own = tables.iter().filter(|table| table.language() == language).cloned();
-        let device = from_table(file, comparison, durability, largest(own.collect())?)?;
+        let device = from_table(comparison, durability, largest(own.collect())?)?;
         Some((language.clone(), device))
     };
-    match languages.first().and_then(of) {
-        Some(first) => [first].into_iter().chain(languages[1..].iter().filter_map(of)).collect(),
-        None => Vec::new(),
-    }
+    let Some(first) = of(&languages[0]) else { return Vec::new() };
+    [first].into_iter().chain(languages[1..].iter().filter_map(of)).collect()
 }
 
 /// Returns the conditions without a memory limit, on this machine's disk if that was measured.
@@ -110,11 +103,11 @@ fn largest(tables: Vec<AdviceTable>) -> Option<AdviceTable> {
 }
 
 fn from_table(
-    file: &ResultFile,
     comparison: &Comparison<'_>,
     durability: &[TierStanding],
     mut table: AdviceTable,
 ) -> Option<Device> {
+    let file = comparison.file;
     table.leave_out_unfit(|entry| {
         evidence::broken(durability, &entry.engine, entry.tier).map(str::to_owned)
     });
@@ -129,31 +122,26 @@ fn from_table(
     if !table.engines.iter().any(has_rows) {
         return None;
     }
-    let all: Vec<(Durability, Advice)> = tiers
-        .iter()
-        .filter_map(|tier| Some((*tier, advise::advise(&table, needs(*tier), &[]).ok()?)))
-        .collect();
+    let best = |tier: &Durability| advise::advise(&table, needs(*tier), &[]).ok();
+    let all: Vec<(Durability, Advice)> =
+        tiers.iter().filter_map(|tier| Some((*tier, best(tier)?))).collect();
     let columns = columns(&table, &tiers, main, &all);
     let ranked = table.engines.iter().filter(|entry| entry.facts.kind != "reference");
     let engines = text::unique(ranked.map(|entry| entry.engine.clone()));
     let row = |engine: String| {
-        let texts: Vec<Text> =
-            columns.iter().map(|column| column.text(file, &table, &engine)).collect();
+        let texts: Vec<Text> = columns.iter().map(|of| of.text(file, &table, &engine)).collect();
         let compared = texts.iter().any(|text| text.value != format::NOT_MEASURED);
         compared.then_some((engine, texts))
     };
     let mut rows: Vec<(String, Vec<Text>)> = engines.into_iter().filter_map(row).collect();
     let by_client = by_client(comparison, main);
-    for (name, texts) in &mut rows {
-        let at = columns.iter().position(|column| column.criterion == "analytics");
-        if let Some(text) = at.and_then(|at| texts.get_mut(at))
-            && by_client.contains(name)
-            && text.value != format::NOT_MEASURED
-        {
-            text.marks += grid::CLIENT_SIDE;
+    if let Some(at) = columns.iter().position(|column| column.criterion == "analytics") {
+        for (_, texts) in rows.iter_mut().filter(|(name, _)| by_client.contains(name)) {
+            if texts[at].value != format::NOT_MEASURED {
+                texts[at].marks += grid::CLIENT_SIDE;
+            }
         }
     }
-    let header = columns.iter().map(|column| column.heading.clone()).collect();
     let measured = |engine: &String| {
         let own = |entry: &&EngineAdvice| (&entry.engine, entry.tier) == (engine, main);
         let peak = table.engines.iter().find(own).and_then(|entry| entry.facts.peak_bytes);
@@ -161,7 +149,7 @@ fn from_table(
     };
     let engines = rows.iter().map(|(engine, _)| measured(engine)).collect();
     let rows = rows.into_iter().map(|(engine, texts)| (heading(comparison, &engine, main), texts));
-    let grid = Grid { title: String::new(), header, rows: rows.collect() };
+    let grid = Grid::new("", columns.iter().map(|column| &column.heading), rows.collect());
     Some(Device {
         take: take(file, &table, &tiers, main),
         best: pick::pick(&table, needs(main), &pick::all_work(&table, main))
@@ -203,17 +191,10 @@ fn heading(comparison: &Comparison<'_>, engine: &str, tier: Durability) -> Strin
 
 /// Returns the engines whose questions code in the client answers, in a tier.
 fn by_client(comparison: &Comparison<'_>, tier: Durability) -> Vec<String> {
-    let mut engines = Vec::new();
-    for group in comparison.groups.iter().filter(|group| group.durability == tier) {
-        for row in &group.rows {
-            let measured = group.engines.iter().zip(&row.entries);
-            engines.extend(measured.filter_map(|(engine, entry)| match entry {
-                Entry::Measured(measured) if measured.figure.client_side => Some(engine.name()),
-                _ => None,
-            }));
-        }
-    }
-    text::unique(engines)
+    let groups = comparison.groups.iter().filter(|group| group.durability == tier);
+    let measured = groups.flat_map(|group| group.measured());
+    let by_client = measured.filter(|(.., measured)| measured.figure.client_side);
+    text::unique(by_client.map(|(_, engine, _)| engine.name()))
 }
 
 /// Formats the recommendation and the table below it.

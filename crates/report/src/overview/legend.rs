@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 
 use embermark_model::Durability;
-use embermark_model::result::ResultFile;
 
-use super::means::{Line, Mean, Standing};
+use super::View;
+use super::means::{Mean, Standing};
 use crate::grid;
 use crate::summary::Engine;
-use crate::{Options, cost, format, table, text};
+use crate::{cost, format, table, text};
+
+/// Explains [`grid::NOT_SIGNIFICANT`].
+pub(super) const NOT_SLOWER: &str = "not significantly slower than the best";
 
 /// Explains the marks that occur, as many on a line as fit.
-pub(super) fn lines(
-    file: &ResultFile,
-    lines: &[Line<'_>],
-    options: &Options<'_>,
-) -> Option<String> {
+pub(super) fn lines(view: &View<'_>) -> Option<String> {
+    let lines = &view.lines;
     let boxes = || lines.iter().flat_map(|line| &line.boxes);
     let any = |of: &dyn Fn(&Mean) -> bool| {
         boxes().any(|one| matches!(one, Standing::Mean(mean) if of(mean)))
@@ -35,43 +35,26 @@ pub(super) fn lines(
         let part = format::part(answered as u64, of as u64);
         format!("{part} answered {answered} of {of} phases, not ranked")
     });
+    let mark = |occurs: bool, mark: &str, says: &str| occurs.then(|| format!("{mark} {says}"));
+    let has_best = any(&|mean| mean.best && !mean.not_significant);
+    let is_own = engine(&|engine, _| engine.own_durability.is_some());
+    let broken = "broke what the tier promises, not ranked (see the tables)";
+    let claims = "settings and durability as its author claims";
     let parts = [
-        (
-            any(&|mean| mean.best && !mean.not_significant),
-            format!("{} the best of those with every phase", grid::BEST),
-        ),
-        (
-            any(&|mean| mean.not_significant),
-            format!("{} not significantly slower than the best", grid::NOT_SIGNIFICANT),
-        ),
-        (part.is_some(), part.unwrap_or_default()),
-        (any(&|mean| mean.lost), format!("{} without a lost trial (see below)", grid::LOST)),
-        (behind, format!("{} did not keep up, not ranked", grid::BEHIND)),
-        (
-            engine(&|engine, _| engine.reference),
-            format!("{} for orientation, not ranked", grid::REFERENCE),
-        ),
-        (stronger, format!("{} durability above the tier", grid::STRONGER)),
-        (
-            engine(&|engine, _| engine.by_url),
-            format!("{} its own settings, not compared", grid::BY_URL),
-        ),
-        (
-            engine(&|engine, _| engine.own_settings),
-            format!("{} settings and durability as its author claims", grid::OWN_SETTINGS),
-        ),
-        (
-            engine(&|engine, _| engine.own_durability.is_some()),
-            format!("{} not the tier's settings, not ranked", grid::OWN_DURABILITY),
-        ),
-        (
-            engine(&|engine, _| engine.broken),
-            format!("{} broke what the tier promises, not ranked (see the tables)", grid::BROKEN),
-        ),
-        (weaker, format!("{} durability below the tier, not compared", grid::WEAKER)),
+        mark(has_best, grid::BEST, "the best of those with every phase"),
+        mark(any(&|mean| mean.not_significant), grid::NOT_SIGNIFICANT, NOT_SLOWER),
+        part,
+        mark(any(&|mean| mean.lost), grid::LOST, "without a lost trial (see below)"),
+        mark(behind, grid::BEHIND, "did not keep up, not ranked"),
+        mark(engine(&|of, _| of.reference), grid::REFERENCE, "for orientation, not ranked"),
+        mark(stronger, grid::STRONGER, "durability above the tier"),
+        mark(engine(&|of, _| of.by_url), grid::BY_URL, "its own settings, not compared"),
+        mark(engine(&|of, _| of.own_settings), grid::OWN_SETTINGS, claims),
+        mark(is_own, grid::OWN_DURABILITY, "not the tier's settings, not ranked"),
+        mark(engine(&|of, _| of.broken), grid::BROKEN, broken),
+        mark(weaker, grid::WEAKER, "durability below the tier, not compared"),
     ];
-    let parts = parts.into_iter().filter(|(occurs, _)| *occurs).map(|(_, says)| says);
-    let machines: BTreeSet<String> = cost::costs(file)
+    let machines: BTreeSet<String> = cost::costs(view.comparison.file)
         .iter()
         .flat_map(|costs| costs.lines.iter().map(|line| (costs.workload, line)))
         .map(|(workload, line)| match line.activity == cost::Activity::Searches {
@@ -85,6 +68,6 @@ pub(super) fn lines(
             }
         })
         .collect();
-    let parts: Vec<String> = parts.chain(machines).collect();
-    (!parts.is_empty()).then(|| table::packed(&parts, options.width).join("\n"))
+    let parts: Vec<String> = parts.into_iter().flatten().chain(machines).collect();
+    (!parts.is_empty()).then(|| table::packed(&parts, view.options.width).join("\n"))
 }

@@ -2,10 +2,9 @@
 //! ratios.
 
 use embermark_model::Status;
-use embermark_model::result::ResultFile;
 
 use crate::statistics::{geometric_mean, includes_one, mean_ratio_interval};
-use crate::summary::{Entry, Group, Measured, Row, Shortfall};
+use crate::summary::{Engine, Entry, Group, Measured, Row, Shortfall};
 
 /// One workload at one scale in one tier.
 pub(crate) struct Line<'a> {
@@ -45,7 +44,7 @@ pub(crate) enum Standing<'a> {
 }
 
 /// A geometric mean of ratios.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Mean {
     pub ratio: f64,
     /// Number of phases in the mean.
@@ -65,24 +64,16 @@ pub(crate) struct Mean {
 }
 
 /// Returns the line of every workload, in the order of `groups`.
-pub(crate) fn lines<'a>(file: &ResultFile, groups: &'a [Group<'a>]) -> Vec<Line<'a>> {
-    groups.iter().map(|group| line(file, group, |_| true)).collect()
+pub(crate) fn lines<'a>(groups: &'a [Group<'a>]) -> Vec<Line<'a>> {
+    groups.iter().map(|group| line(group, |_| true)).collect()
 }
 
 /// Returns the line of a workload over the rows of its table that are `wanted`.
-pub(crate) fn line<'a>(
-    file: &ResultFile,
-    group: &'a Group<'a>,
-    wanted: impl Fn(&Row<'a>) -> bool,
-) -> Line<'a> {
-    let steps: Vec<Step<'_>> = group
-        .rows
-        .iter()
-        .filter(|row| wanted(row) && was_tried(group, row))
-        .map(|row| Step { row, ratios: ratios(group, row) })
-        .collect();
-    let boxes = (0..group.engines.len()).map(|place| standing(file, group, &steps, place));
-    let mut boxes: Vec<Standing<'_>> = boxes.collect();
+pub(crate) fn line<'a>(group: &'a Group<'a>, wanted: impl Fn(&Row<'a>) -> bool) -> Line<'a> {
+    let rows = group.rows.iter().filter(|row| wanted(row) && was_tried(group, row));
+    let steps: Vec<Step<'_>> = rows.map(|row| Step { row, ratios: ratios(group, row) }).collect();
+    let places = 0..group.engines.len();
+    let mut boxes: Vec<Standing<'_>> = places.map(|place| standing(group, &steps, place)).collect();
     rank(group, &steps, &mut boxes);
     Line { group, steps, boxes }
 }
@@ -90,13 +81,11 @@ pub(crate) fn line<'a>(
 /// Whether a competing engine reached this phase. A phase that all of them lack shows nothing about
 /// any of them.
 fn was_tried(group: &Group<'_>, row: &Row<'_>) -> bool {
-    group.engines.iter().zip(&row.entries).any(|(engine, entry)| {
-        engine.ranked(group.durability)
-            && match entry {
-                Entry::Measured(_) => true,
-                Entry::Ended(status) => status.is_failure(),
-                Entry::Absent => false,
-            }
+    let mut entries = group.engines.iter().zip(&row.entries);
+    entries.any(|(engine, entry)| match entry {
+        Entry::Measured(_) => engine.ranked(group.durability),
+        Entry::Ended(status) => status.is_failure() && engine.ranked(group.durability),
+        Entry::Absent => false,
     })
 }
 
@@ -105,26 +94,21 @@ fn was_tried(group: &Group<'_>, row: &Row<'_>) -> bool {
 fn ratios(group: &Group<'_>, row: &Row<'_>) -> Vec<Option<f64>> {
     let mut measured = row.entries.iter().filter_map(Entry::measured);
     let best = measured.find(|measured| measured.best).map(|best| best.figure.per_op_ns);
-    let ratio = |(engine, entry): (&crate::summary::Engine<'_>, &Entry<'_>)| match entry {
-        Entry::Measured(measured)
-            if (engine.reference || engine.own_durability.is_some()) && measured.competes() =>
-        {
-            Some(measured.figure.per_op_ns / best?)
+    let ratio = |(engine, entry): (&Engine<'_>, &Entry<'_>)| {
+        let measured = entry.measured()?;
+        let is_beside = engine.reference || engine.own_durability.is_some();
+        match is_beside && measured.competes() {
+            true => Some(measured.figure.per_op_ns / best?),
+            false => measured.ratio,
         }
-        Entry::Measured(measured) => measured.ratio,
-        _ => None,
     };
     group.engines.iter().zip(&row.entries).map(ratio).collect()
 }
 
-fn standing<'a>(
-    file: &ResultFile,
-    group: &'a Group<'a>,
-    steps: &[Step<'a>],
-    place: usize,
-) -> Standing<'a> {
+fn standing<'a>(group: &'a Group<'a>, steps: &[Step<'a>], place: usize) -> Standing<'a> {
     let engine = &group.engines[place];
-    let cells = file.cells.iter().filter(|c| group.holds(&c.id) && c.id.engine == engine.id);
+    let cells = group.file.cells.iter();
+    let cells = cells.filter(|cell| group.holds(&cell.id) && cell.id.engine == engine.id);
     let lost = cells.clone().any(|cell| !cell.lost_trials.is_empty());
     let worst = cells.map(|cell| cell.status).reduce(Status::worst);
     if let Some(failure) = worst.filter(|status| status.is_failure()) {
@@ -146,17 +130,9 @@ fn standing<'a>(
     // A phase that only one engine completed counts as answered, but has no ratio.
     let measured =
         |step: &&Step<'a>| step.row.entries[place].measured().is_some_and(Measured::competes);
-    let answered = steps.iter().filter(measured).count();
+    let (answered, of) = (steps.iter().filter(measured).count(), steps.len());
     match geometric_mean(steps.iter().filter_map(|step| step.ratios[place])) {
-        Some(ratio) => Standing::Mean(Mean {
-            ratio,
-            answered,
-            of: steps.len(),
-            best: false,
-            interval: None,
-            not_significant: false,
-            lost,
-        }),
+        Some(ratio) => Standing::Mean(Mean { ratio, answered, of, lost, ..Mean::default() }),
         // A workload that no engine can do here shows nothing about any of them.
         None if steps.is_empty() => Standing::Nothing,
         None => worst.filter(|w| !w.has_figures()).map_or(Standing::Nothing, Standing::Ended),
@@ -185,11 +161,9 @@ fn rank(group: &Group<'_>, steps: &[Step<'_>], boxes: &mut [Standing<'_>]) {
         let Standing::Mean(mean) = &mut boxes[place] else { continue };
         mean.best = ratio == least;
         if place != first {
-            let interval = trials(steps, place)
-                .zip(of_best.as_deref())
-                .and_then(|(own, best)| mean_ratio_interval(&own, best));
-            mean.interval = interval;
-            mean.not_significant = interval.is_some_and(includes_one);
+            let both = trials(steps, place).zip(of_best.as_deref());
+            mean.interval = both.and_then(|(own, best)| mean_ratio_interval(&own, best));
+            mean.not_significant = mean.interval.is_some_and(includes_one);
             shared |= mean.not_significant;
         }
     }

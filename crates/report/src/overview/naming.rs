@@ -11,7 +11,7 @@ use crate::text;
 /// a limit.
 pub(super) fn workload(comparison: &Comparison<'_>, workload: &str, extent: Extent) -> String {
     let mut groups = comparison.groups.iter();
-    match groups.any(|other| other.workload == workload && other.extent() != extent) {
+    match groups.any(|other| other.workload == workload && other.extent != extent) {
         true => format!("{} {extent}", text::plain(workload)),
         false => text::plain(workload),
     }
@@ -24,22 +24,18 @@ pub(super) fn phase(
     phase: Option<&str>,
     variant: &str,
 ) -> String {
-    let mut name = workload(comparison, group.workload, group.extent());
+    let mut name = workload(comparison, group.workload, group.extent);
     if let Some(phase) = phase {
-        name = format!("{name} {}", text::plain(phase));
+        name += &format!(" {}", text::plain(phase));
     }
-    match variant == group.variant {
-        true => name,
-        false => format!("{name} ({})", text::plain(variant)),
-    }
+    if variant == group.variant { name } else { format!("{name} ({})", text::plain(variant)) }
 }
 
 /// Names a cell or one of its phases: `sensors outages`.
 pub(super) fn place(comparison: &Comparison<'_>, place: &FailedWork<'_>) -> String {
     let id = place.id;
-    let group = comparison.groups.iter().find(|group| group.holds(id));
-    group.map_or_else(
-        || text::plain(&id.to_string()),
-        |group| phase(comparison, group, place.phase, &id.variant),
-    )
+    match comparison.groups.iter().find(|group| group.holds(id)) {
+        Some(group) => phase(comparison, group, place.phase, &id.variant),
+        None => text::plain(&id.to_string()),
+    }
 }

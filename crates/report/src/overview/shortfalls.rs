@@ -2,10 +2,9 @@
 //! have disturbed the figures. The tables have all details.
 
 use embermark_model::Status;
-use embermark_model::result::ResultFile;
 
 use super::means::{Line, Standing};
-use super::naming;
+use super::{View, naming};
 use crate::note::{self, Note, note};
 use crate::notes::failures::{Failure, failures};
 use crate::scaling::{self, Scaling};
@@ -18,18 +17,15 @@ const MOST_LINES: usize = 6;
 const MOST_PLACES: usize = 3;
 
 /// Returns the lines, the worst first.
-pub(super) fn notes(
-    file: &ResultFile,
-    comparison: &Comparison<'_>,
-    lines: &[Line<'_>],
-    scaling: &Scaling<'_>,
-) -> Vec<Note> {
+pub(super) fn notes(view: &View<'_>, scaling: &Scaling<'_>) -> Vec<Note> {
+    let comparison = view.comparison;
+    let file = comparison.file;
     let all = failures(file);
     let mut notes = limited(all.iter().filter(|one| one.status.is_failure()), |one| {
-        let places = places(one, file, comparison);
+        let places = places(one, comparison);
         note(text::plain(one.engine), format!("{places}: {}: {}", one.status, one.text))
     });
-    let late = lines.iter().flat_map(|line| behind(comparison, line));
+    let late = view.lines.iter().flat_map(|line| behind(comparison, line));
     notes.extend(limited(late, |who| note("behind", who)));
     let warnings = notes::warnings(file);
     notes.extend(limited(warnings.iter(), |warning| note("warning", warning.says.clone())));
@@ -38,10 +34,8 @@ pub(super) fn notes(
     notes.extend(limited(remarks, |says| note("rows", text::plain(&says))));
     let surprises = scaling::unexplained(scaling);
     if !surprises.is_empty() {
-        notes.push(note(
-            "surprise",
-            format!("unexplained, see the tables: {}", surprises.join("; ")),
-        ));
+        let says = format!("unexplained, see the tables: {}", surprises.join("; "));
+        notes.push(note("surprise", says));
     }
     let unavailable = all.iter().filter(|one| one.status == Status::Unavailable);
     // A storage that cannot be imitated is missing for every engine.
@@ -58,24 +52,20 @@ pub(super) fn notes(
     // Here the reason is enough, because it is the same for every engine.
     for status in [Status::Skipped, Status::NotRun, Status::Disputed] {
         let ended = all.iter().filter(|one| one.status == status);
-        let ended = ended.map(|one| format!("{}: {}", places(one, file, comparison), one.text));
+        let ended = ended.map(|one| format!("{}: {}", places(one, comparison), one.text));
         let ended = text::unique(ended);
         notes.extend(limited(ended.into_iter(), |says| note(status.name(), says)));
     }
-    let cannot = unsupported(&all, file, comparison, lines);
-    match cannot.as_slice() {
-        [] => {}
-        [(places, says)] => {
-            let says = format!("{places}: {}", says.join(", "));
-            notes.push(note(Status::Unsupported.name(), says));
-        }
+    let cannot = match unsupported(&all, view).as_slice() {
+        [] => None,
+        [(places, says)] => Some(format!("{places}: {}", says.join(", "))),
         _ => {
             let lacks = all.iter().filter(|one| one.status == Status::Unsupported);
             let engines = note::names(lacks.map(|one| text::plain(one.engine)));
-            let says = format!("in part by {engines}; the tables show what");
-            notes.push(note(Status::Unsupported.name(), says));
+            Some(format!("in part by {engines}; the tables show what"))
         }
-    }
+    };
+    notes.extend(cannot.map(|says| note(Status::Unsupported.name(), says)));
     if file.manifest.finished.is_none() {
         let says = "the run was interrupted; 'embermark run --resume' with its folder continues it";
         notes.push(note("not finished", says.to_owned()));
@@ -96,28 +86,21 @@ fn limited<T>(all: impl Iterator<Item = T>, line: impl Fn(T) -> Note) -> Vec<Not
 
 /// Lists the engines that did not keep up in a workload, and what they did not do.
 fn behind(comparison: &Comparison<'_>, line: &Line<'_>) -> Vec<String> {
-    let workload = naming::workload(comparison, line.group.workload, line.group.extent());
+    let workload = naming::workload(comparison, line.group.workload, line.group.extent);
     let engines = line.group.engines.iter().zip(&line.boxes);
-    let who = engines.filter_map(|(engine, standing)| match standing {
-        Standing::Behind(shortfall) => {
-            Some(format!("{workload}: {}: {}", text::plain(engine.id), shortfall.words(None)))
-        }
-        _ => None,
+    let who = engines.filter_map(|(engine, standing)| {
+        let Standing::Behind(shortfall) = standing else { return None };
+        Some(format!("{workload}: {}: {}", text::plain(engine.id), shortfall.words(None)))
     });
     who.collect()
 }
 
 /// Lists what is unsupported, with the engines that lack it. Engines that lack the same work share
 /// a line. If no engine can do the work, the reason replaces their names.
-fn unsupported(
-    all: &[Failure<'_>],
-    file: &ResultFile,
-    comparison: &Comparison<'_>,
-    lines: &[Line<'_>],
-) -> Vec<(String, Vec<String>)> {
+fn unsupported(all: &[Failure<'_>], view: &View<'_>) -> Vec<(String, Vec<String>)> {
     let untried = |failure: &Failure<'_>| {
         let of = |line: &&Line<'_>| failure.places.iter().any(|place| line.group.holds(place.id));
-        let mut lines = lines.iter().filter(of).peekable();
+        let mut lines = view.lines.iter().filter(of).peekable();
         lines.peek().is_some() && lines.all(|line| line.steps.is_empty())
     };
     let lacks = all.iter().filter(|one| one.status == Status::Unsupported);
@@ -125,14 +108,13 @@ fn unsupported(
         true => one.text.clone(),
         false => text::plain(one.engine),
     };
-    let all = text::by_key(lacks.map(|one| (places(one, file, comparison), says(one))));
-    all.into_iter().map(|(places, says)| (places, text::unique(says))).collect()
+    text::by_key(lacks.map(|one| (places(one, view.comparison), says(one))))
 }
 
 /// Names places: `events insert, htap insert_count and 3 more`. If it is not so in all tiers, it
 /// names those in which it is: `events insert (power)`.
-fn places(failure: &Failure<'_>, file: &ResultFile, comparison: &Comparison<'_>) -> String {
-    if failure.is_everywhere(file) {
+fn places(failure: &Failure<'_>, comparison: &Comparison<'_>) -> String {
+    if failure.is_everywhere(comparison.file) {
         return "everything".to_owned();
     }
     let all = text::unique(comparison.groups.iter().map(|group| group.durability)).len();
@@ -142,12 +124,8 @@ fn places(failure: &Failure<'_>, file: &ResultFile, comparison: &Comparison<'_>)
     places.truncate(MOST_PLACES);
     let named = places.into_iter().map(|(name, mut tiers)| {
         tiers.sort_unstable();
-        match tiers.len() == all {
-            true => name,
-            false => {
-                format!("{name} ({})", text::joined(tiers.iter().map(ToString::to_string), ", "))
-            }
-        }
+        let in_part = || text::joined(tiers.iter().map(ToString::to_string), ", ");
+        if tiers.len() == all { name } else { format!("{name} ({})", in_part()) }
     });
     let shown = text::joined(named, ", ");
     if more == 0 { shown } else { format!("{shown} and {more} more") }

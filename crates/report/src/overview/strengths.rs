@@ -1,9 +1,11 @@
 //! Strengths and weaknesses of each engine.
 
+use std::collections::HashSet;
+
 use textwrap::core::display_width;
 
 use super::means::{Line, Step};
-use super::naming;
+use super::{View, naming};
 use crate::summary::{Comparison, Group};
 use crate::{Options, format, table, text};
 
@@ -13,10 +15,6 @@ const MOST: usize = 3;
 const GAP: usize = 2;
 /// Smallest width of a column of phases.
 const LEAST: usize = 20;
-/// Headings.
-const FASTEST: &str = "fastest";
-const BEST: &str = "best at";
-const WORST: &str = "worst at";
 
 /// A competing engine, over all phases of a tier.
 struct Strengths {
@@ -42,19 +40,15 @@ struct Phase<'a> {
 
 /// Returns one line per engine with its best and worst phases. `None` if fewer than two engines
 /// compete.
-pub(super) fn block(
-    comparison: &Comparison<'_>,
-    lines: &[&Line<'_>],
-    options: &Options<'_>,
-) -> Option<String> {
+pub(super) fn block(view: &View<'_>, lines: &[&Line<'_>]) -> Option<String> {
     let competing = lines.iter().flat_map(|line| {
         let tier = line.group.durability;
         line.group.engines.iter().filter(move |engine| engine.ranked(tier))
     });
     let engines = text::unique(competing.map(|engine| engine.id));
     let all: Vec<Strengths> =
-        engines.iter().filter_map(|engine| strengths(comparison, lines, engine)).collect();
-    (all.len() > 1).then(|| laid_out(&all, options))
+        engines.iter().filter_map(|engine| strengths(view.comparison, lines, engine)).collect();
+    (all.len() > 1).then(|| laid_out(&all, view.options))
 }
 
 fn strengths(comparison: &Comparison<'_>, lines: &[&Line<'_>], engine: &str) -> Option<Strengths> {
@@ -88,27 +82,21 @@ fn named<'a>(
     comparison: &Comparison<'_>,
     phases: impl Iterator<Item = &'a Phase<'a>>,
 ) -> Vec<String> {
-    let mut seen = Vec::new();
-    let mut names = Vec::new();
-    for Phase { group, step, ratio, .. } in phases {
-        let phase = (group.workload, step.row.phase);
-        if names.len() < MOST && !seen.contains(&phase) {
-            seen.push(phase);
-            let variant = step.row.variant.unwrap_or(group.variant);
-            let name = naming::phase(comparison, group, step.row.phase, variant);
-            names.push(format!("{name} {}", format::ratio(*ratio)));
-        }
-    }
-    names
+    let mut seen = HashSet::new();
+    let first = phases.filter(|of| seen.insert((of.group.workload, of.step.row.phase))).take(MOST);
+    let name = |Phase { group, step, ratio, .. }: &Phase<'_>| {
+        let variant = step.row.variant.unwrap_or(group.variant);
+        let name = naming::phase(comparison, group, step.row.phase, variant);
+        format!("{name} {}", format::ratio(*ratio))
+    };
+    first.map(name).collect()
 }
 
 /// Returns the ratio of the next engine for the fastest engine in a phase. Otherwise, or if there
 /// is no other engine, returns 1.
 fn lead(group: &Group<'_>, step: &Step<'_>, place: usize) -> f64 {
-    let others = group.engines.iter().zip(&step.ratios).enumerate();
-    let others = others
-        .filter(|(other, (engine, _))| *other != place && engine.ranked(group.durability))
-        .filter_map(|(_, (_, ratio))| *ratio);
+    let is_other = |at: &usize| *at != place && group.engines[*at].ranked(group.durability);
+    let others = (0..group.engines.len()).filter(is_other).filter_map(|at| step.ratios[at]);
     match step.ratios[place] {
         Some(ratio) if ratio <= 1.0 => others.reduce(f64::min).unwrap_or(1.0),
         _ => 1.0,
@@ -118,14 +106,12 @@ fn lead(group: &Group<'_>, step: &Step<'_>, place: usize) -> f64 {
 /// Lays out one line per engine, with as many phases on either side as fit. If not even one fits,
 /// the counts are left out. Text that is still too long continues on the next line.
 fn laid_out(all: &[Strengths], options: &Options<'_>) -> String {
-    let with = rows(all, options.width, true);
-    let lines = |rows: &[String]| rows.iter().map(|row| row.lines().count()).sum::<usize>();
-    let mut rows = match lines(&with) > with.len() {
-        true => rows(all, options.width, false),
-        false => with,
-    };
-    rows[0] = table::heading(&rows[0], options);
-    rows.join("\n")
+    let mut lines = rows(all, options.width, true);
+    if lines.iter().any(|row| row.lines().count() > 1) {
+        lines = rows(all, options.width, false);
+    }
+    lines[0] = table::heading(&lines[0], options);
+    lines.join("\n")
 }
 
 /// Returns the heading and a row per engine, in `width` columns.
@@ -136,14 +122,14 @@ fn rows(all: &[Strengths], width: usize, counts: bool) -> Vec<String> {
     let widest = |texts: &Vec<String>| texts.iter().map(|text| display_width(text)).max();
     let mut columns = vec![column("", &|one| one.name.clone())];
     let count = |one: &Strengths| format::part(one.leads as u64, one.of as u64);
-    columns.extend(counts.then(|| column(FASTEST, &count)));
+    columns.extend(counts.then(|| column("fastest", &count)));
     let mut widths: Vec<usize> = columns.iter().filter_map(widest).collect();
     let used: usize = widths.iter().map(|width| width + GAP).sum();
     let room = width.saturating_sub(used + GAP).max(2 * LEAST);
-    columns.push(column(BEST, &|one| fitting(&one.best, room / 2)));
+    columns.push(column("best at", &|one| fitting(&one.best, room / 2)));
     // The second column gets the room that the first leaves.
     let left = columns.last().and_then(widest).unwrap_or(0).min(room / 2);
-    columns.push(column(WORST, &|one| fitting(&one.worst, room - left)));
+    columns.push(column("worst at", &|one| fitting(&one.worst, room - left)));
     widths.extend([left, room - left]);
     let text = |at: usize| columns.iter().map(|texts| texts[at].as_str()).collect::<Vec<&str>>();
     (0..=all.len()).map(|at| row(&text(at), &widths)).collect()

@@ -6,62 +6,52 @@ use embermark_published::{Measure, Statistic};
 use crate::format;
 use crate::summary::above_baseline;
 
-/// The figures of the counted runs of a phase.
+/// What the figures of the counted runs of a phase are.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Counted {
     /// Operations per second of a closed loop, whose runs last a fixed time.
-    Rates(Vec<f64>),
+    Rates,
     /// ns per operation, because a run was stopped early.
-    PerOperation(Vec<f64>),
+    PerOperation,
     /// ns of the whole phase.
-    Whole(Vec<f64>),
+    Whole,
 }
 
-impl Counted {
-    fn new(phases: &[&PhaseResult]) -> Self {
-        let runs = || phases.iter().flat_map(|phase| &phase.runs).filter(|run| !run.discarded);
-        let rates = || runs().filter_map(Run::ops_per_second).filter(|rate| *rate > 0.0);
-        if phases.iter().all(|phase| phase.ops == 0) {
-            return Self::Rates(rates().collect());
-        }
-        match runs().any(|run| run.capped) {
-            true => Self::PerOperation(rates().map(|rate| 1e9 / rate).collect()),
-            false => Self::Whole(runs().map(|run| run.elapsed_ns as f64).collect()),
-        }
+/// Returns the figures of the counted runs of a phase.
+fn counted(phases: &[&PhaseResult]) -> (Counted, Vec<f64>) {
+    let runs = || phases.iter().flat_map(|phase| &phase.runs).filter(|run| !run.discarded);
+    let rates = || runs().filter_map(Run::ops_per_second).filter(|rate| *rate > 0.0);
+    if phases.iter().all(|phase| phase.ops == 0) {
+        return (Counted::Rates, rates().collect());
+    }
+    match runs().any(|run| run.capped) {
+        true => (Counted::PerOperation, rates().map(|rate| 1e9 / rate).collect()),
+        false => (Counted::Whole, runs().map(|run| run.elapsed_ns as f64).collect()),
     }
 }
 
 /// Returns the source's statistic over the counted runs in ns, and its text. It is the time of the
 /// whole phase, or of one operation if the runs last a fixed time. If a run was stopped early, the
 /// whole phase is extrapolated from the rates.
-pub(super) fn time(
-    phases: &[&PhaseResult],
-    ops: u64,
-    statistic: Statistic,
-) -> Option<(f64, String)> {
-    match Counted::new(phases) {
+pub(super) fn time(phases: &[&PhaseResult], ops: u64, by: Statistic) -> Option<(f64, String)> {
+    let (counted, figures) = counted(phases);
+    let figure = by.compute(figures)?;
+    let duration = format::duration(figure);
+    Some(match counted {
         // The mean of the rates, because the source prints rates.
-        Counted::Rates(rates) => {
-            let rate = statistic.compute(rates)?;
-            Some((1e9 / rate, format::rate(rate)))
+        Counted::Rates => (1e9 / figure, format::rate(figure)),
+        Counted::PerOperation => {
+            (figure * ops as f64, format!("{duration} a row, not all of them"))
         }
-        Counted::PerOperation(times) => {
-            let ns = statistic.compute(times)?;
-            Some((ns * ops as f64, format!("{} a row, not all of them", format::duration(ns))))
-        }
-        Counted::Whole(times) => {
-            let ns = statistic.compute(times)?;
-            Some((ns, format::duration(ns)))
-        }
-    }
+        Counted::Whole => (figure, duration),
+    })
 }
 
 /// Returns the least and the greatest figure of the counted runs and their number:
 /// `1.11-1.31 s, 5 runs`.
 pub(super) fn runs(phases: &[&PhaseResult]) -> Option<String> {
-    let (figures, show): (Vec<f64>, fn(f64) -> String) = match Counted::new(phases) {
-        Counted::Rates(rates) => (rates, format::rate),
-        Counted::PerOperation(times) | Counted::Whole(times) => (times, format::duration),
-    };
+    let (counted, figures) = counted(phases);
+    let show = if counted == Counted::Rates { format::rate } else { format::duration };
     let number = format::counted(figures.len() as u64, "run");
     match figures.as_slice() {
         [] => None,
@@ -103,46 +93,37 @@ pub(super) fn window(phases: &[&PhaseResult], measure: Measure) -> Option<(f64, 
     let mean = |of: &dyn Fn(&Observed) -> Option<f64>| {
         Statistic::Mean.compute(seen.iter().map(|seen| of(seen)).collect::<Option<Vec<f64>>>()?)
     };
-    let share = |seen: &Observed, roles: &[&str]| {
-        let cpu =
-            seen.processes.iter().find(|(role, _)| roles.contains(&role.as_str()))?.1.cpu_ns?;
-        Some(cpu as f64 / seen.window_ns as f64)
+    let server = |seen: &Observed| seen.processes.get("server").copied();
+    let cpu = |seen: &Observed, roles: &[&str]| {
+        let mut processes = seen.processes.iter();
+        let (_, used) = processes.find(|(role, _)| roles.contains(&role.as_str()))?;
+        Some(used.cpu_ns? as f64 / seen.window_ns as f64)
     };
-    match measure {
-        Measure::ServerCpu => {
-            let cpu = mean(&|seen| share(seen, &["server"]))?;
-            Some((cpu, format!("{} % CPU", format::number(cpu * 100.0))))
-        }
+    let peak = |seen: &Observed| Some(server(seen)?.peak_bytes? as f64);
+    let io = |seen: &Observed| {
+        let bytes = server(seen)?.read_bytes?.saturating_add(server(seen)?.written_bytes?);
+        Some(bytes as f64 * 1e9 / seen.window_ns as f64)
+    };
+    let bits = |seen: &Observed| Some(seen.network_bytes? as f64 * 8e9 / seen.window_ns as f64);
+    let growth = |seen: &Observed| Some(seen.disk.as_ref()?.growth() as f64);
+    let (amount, in_its_unit, unit): (Option<f64>, fn(f64) -> f64, &str) = match measure {
+        Measure::ServerCpu => (mean(&|seen| cpu(seen, &["server"])), |cpu| cpu * 100.0, "% CPU"),
         Measure::ClientCpu => {
-            let cpu = mean(&|seen| share(seen, &["reader", "writer"]))?;
-            Some((cpu, format!("{} % CPU", format::number(cpu * 100.0))))
+            (mean(&|seen| cpu(seen, &["reader", "writer"])), |cpu| cpu * 100.0, "% CPU")
         }
-        Measure::ServerMemory => {
-            let bytes = mean(&|seen| Some(seen.processes.get("server")?.peak_bytes? as f64))?;
-            Some((bytes, format!("{} kB", format::number(bytes / 1024.0))))
-        }
-        Measure::ServerIo => {
-            let bytes = mean(&|seen| {
-                let server = seen.processes.get("server")?;
-                let bytes = server.read_bytes?.saturating_add(server.written_bytes?);
-                Some(bytes as f64 * 1e9 / seen.window_ns as f64)
-            })?;
-            Some((bytes, format!("{} kB/s", format::number(bytes / 1024.0))))
-        }
-        Measure::Network => {
-            let bits =
-                mean(&|seen| Some(seen.network_bytes? as f64 * 8e9 / seen.window_ns as f64))?;
-            Some((bits, format!("{} kbit/s", format::number(bits / 1e3))))
-        }
+        Measure::ServerMemory => (mean(&peak), |bytes| bytes / 1024.0, "kB"),
+        Measure::ServerIo => (mean(&io), |bytes| bytes / 1024.0, "kB/s"),
+        Measure::Network => (mean(&bits), |bits| bits / 1e3, "kbit/s"),
+        // A ratio needs bytes: a server may have written nothing yet. The unit is that of du, as in
+        // the source's table.
         Measure::Disk => {
-            // A ratio needs bytes: a server may have written nothing yet. The unit is that of du,
-            // as in the source's table.
-            let bytes = mean(&|seen| Some(seen.disk.as_ref()?.growth() as f64))?;
-            let mebibytes = bytes / f64::from(1 << 20);
-            (bytes > 0.0).then(|| (bytes, format!("{} MiB", format::number(mebibytes))))
+            let grown = mean(&growth).filter(|bytes| *bytes > 0.0);
+            (grown, |bytes| bytes / f64::from(1 << 20), "MiB")
         }
         Measure::Time | Measure::TimePerRow | Measure::Memory | Measure::Loss | Measure::Size => {
-            None
+            return None;
         }
-    }
+    };
+    let amount = amount?;
+    Some((amount, format!("{} {unit}", format::number(in_its_unit(amount)))))
 }

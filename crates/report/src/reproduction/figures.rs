@@ -50,13 +50,9 @@ pub(super) fn table(source: &Source, results: &Results<'_>) -> Option<Grid> {
         };
         Some((label(figure), [shown, here, runs, ratio].map(Text::new).to_vec()))
     };
-    let rows: Vec<_> = published.figures.iter().filter_map(row).collect();
+    let rows = published.figures.iter().filter_map(row).collect();
     let header = ["published", "here as published", "its runs", "time, here to published"];
-    (!rows.is_empty()).then(|| Grid {
-        title: format!("{}: every figure", source.id),
-        header: header.map(str::to_owned).to_vec(),
-        rows,
-    })
+    Grid::new(format!("{}: every figure", source.id), header, rows).filled()
 }
 
 /// Returns the variant of the headlines for a phase and an engine.

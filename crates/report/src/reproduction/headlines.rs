@@ -71,20 +71,17 @@ impl Row {
 /// Returns one row for each headline.
 pub(super) fn rows(source: &Source, results: &Results<'_>) -> Vec<Row> {
     let row = |headline: &Headline| {
-        let here = |beside: &Option<FigureSource>| {
-            beside.as_ref().map(|beside| measured_here(source, headline, beside, results))
+        let here = |beside: &FigureSource| {
+            let none = |why| Ratio { what: beside.what.clone(), ..Ratio::none(why) };
+            measured_here(source, headline, beside, results).unwrap_or_else(none)
         };
+        let [published, equal, counter, client, emulated] =
+            headline.beside().map(|beside| beside.map(here));
         let said = || Ratio::none(headline.said.clone().unwrap_or_default());
+        let printed = Some(headline.compared().map_or_else(said, printed));
         Row {
             label: label(headline),
-            boxes: [
-                Some(headline.compared().map_or_else(said, printed)),
-                here(&headline.as_published),
-                here(&headline.equal),
-                here(&headline.counter),
-                here(&headline.client),
-                here(&headline.emulated),
-            ],
+            boxes: [printed, published, equal, counter, client, emulated],
             explained: headline.explanation(),
         }
     };
@@ -128,13 +125,16 @@ fn figure_text(figure: Figure, show: impl Fn(f64) -> String) -> String {
     }
 }
 
-/// Returns the ratio that was measured here, or the reason why there is none.
+/// Returns the ratio that was measured here.
+///
+/// # Errors
+/// The reason why there is none.
 fn measured_here(
     source: &Source,
     headline: &Headline,
     beside: &FigureSource,
     results: &Results<'_>,
-) -> Ratio {
+) -> Result<Ratio, String> {
     let above = FigureQuery {
         source,
         pieces: &beside.pieces,
@@ -159,46 +159,35 @@ fn measured_here(
         let said = beside.what.iter().chain(deviations.iter().copied().flatten()).cloned();
         Some(text::unique(said).join("; ")).filter(|what| !what.is_empty())
     };
-    let none = |why: String| Ratio { what: what(&[]), ..Ratio::none(why) };
     let given = headline.printed.filter(|_| headline.to_given);
     if headline.alone || given.is_some() {
         let is_wanted = |found: &FoundFigure| {
             headline.scale.is_none_or(|rows| found.scale == Scale::Rows(rows))
         };
-        let all = results.find(&above).map(|all| all.into_iter().filter(is_wanted));
-        return match all.map(|all| all.max_by_key(|found| found.scale)) {
-            Ok(Some(found)) => {
-                let what = what(&[&found.notes()]);
-                let (ratio, of) = match given {
-                    Some(given) => to_given(&found, given),
-                    None => (None, single(headline, &found)),
-                };
-                Ratio { of, is_measured: true, ours: found.ours, what, ratio }
-            }
-            Ok(None) => none("not run".to_owned()),
-            Err(why) => none(why),
+        let all = results.find(&above)?.into_iter().filter(is_wanted);
+        let found = all.max_by_key(|found| found.scale).ok_or("not run")?;
+        let what = what(&[&found.notes()]);
+        let (ratio, of) = match given {
+            Some(given) => to_given(&found, given),
+            None => (None, single(headline, &found)),
         };
+        return Ok(Ratio { of, is_measured: true, ours: found.ours, what, ratio });
     }
-    let (above, below) = match (results.find(&above), results.find(&below)) {
-        (Ok(above), Ok(below)) => (above, below),
-        (Err(why), _) | (_, Err(why)) => return none(why),
-    };
-    let Some((above, below)) = pair(headline, &above, &below) else {
-        return none("no scale of both was run".to_owned());
-    };
+    let (above, below) = (results.find(&above)?, results.find(&below)?);
+    let (above, below) = pair(headline, &above, &below).ok_or("no scale of both was run")?;
     let own = headline.scale.map(Scale::Rows);
     let other = own.filter(|own| *own != above.scale).map(|_| format!("at {}: ", above.scale));
     let mut ours: Vec<String> = above.ours.iter().chain(&below.ours).cloned().collect();
     ours.sort_unstable();
     ours.dedup();
     let busy: Vec<String> = busy_pair(above.busy, below.busy).into_iter().collect();
-    Ratio {
+    Ok(Ratio {
         ratio: Some(Figure::Number(above.amount / below.amount)),
         of: format!("{}{} / {}", other.unwrap_or_default(), above.shown, below.shown),
         is_measured: true,
         what: what(&[&above.deviations, &below.deviations, &busy]),
         ours,
-    }
+    })
 }
 
 /// Formats the figure of a headline about one engine. If the source printed no totals, the time of

@@ -68,12 +68,12 @@ impl FoundFigure {
 /// Describes the shares of the CPUs that other programs took while the two figures of a ratio were
 /// measured. `None` if both are small or unknown.
 pub(super) fn busy_pair(above: Option<f64>, below: Option<f64>) -> Option<String> {
-    let took = match (above, below) {
+    let took = match (above.map(whole), below.map(whole)) {
         (None, None) => return None,
-        (Some(above), None) => format!("{} of the CPUs above the line", whole(above)),
-        (None, Some(below)) => format!("{} of the CPUs below the line", whole(below)),
+        (Some(above), None) => format!("{above} of the CPUs above the line"),
+        (None, Some(below)) => format!("{below} of the CPUs below the line"),
         (Some(above), Some(below)) => {
-            format!("{} of the CPUs above the line and {} below it", whole(above), whole(below))
+            format!("{above} of the CPUs above the line and {below} below it")
         }
     };
     Some(format!("other programs took {took}"))
@@ -95,7 +95,8 @@ impl<'a> Results<'a> {
 
     /// Whether a piece of the source is among them.
     pub fn has(&self, source: &Source) -> bool {
-        self.0.iter().any(|repeated| repeated.is_of(source))
+        let mut repeats = self.0.iter().filter_map(|own| own.file.plan.repeats.as_ref());
+        repeats.any(|of| of.source == source.id)
     }
 
     /// Iterates over the results of a piece.
@@ -104,9 +105,9 @@ impl<'a> Results<'a> {
     }
 
     fn repeated(&self, source: &Source, piece: &str) -> impl Iterator<Item = &RepeatedResult<'a>> {
-        let all = self.0.iter().filter(|repeated| repeated.is_of(source));
-        all.filter(move |repeated| {
-            repeated.file.plan.repeats.as_ref().is_some_and(|repeats| repeats.piece == piece)
+        self.0.iter().filter(move |repeated| {
+            let repeats = repeated.file.plan.repeats.as_ref();
+            repeats.is_some_and(|of| of.source == source.id && of.piece == piece)
         })
     }
 
@@ -146,8 +147,7 @@ fn deviations(source: &Source, file: &ResultFile) -> Vec<String> {
     let is_other = |ran: Option<u64>, key| asked(key).is_some_and(|asked| ran != Some(asked));
     let plan = &file.plan;
     let has_other = is_other(plan.window_ms, "window") || is_other(plan.warm_up_ms, "warm-up");
-    let is_dirty =
-        file.manifest.tool.commit.as_ref().is_some_and(|commit| commit.ends_with("-dirty"));
+    let is_dirty = file.manifest.tool.commit.as_ref().is_some_and(|of| of.ends_with("-dirty"));
     let window = window_of(file).filter(|_| has_other);
     let dirty = is_dirty.then(|| "from a changed tree".to_owned());
     window.into_iter().chain(dirty).chain(storage_of_device(file)).collect()
@@ -176,9 +176,9 @@ fn background_share<'t>(trials: impl Iterator<Item = &'t Trial>) -> Option<f64> 
 fn storage_of_device(file: &ResultFile) -> Option<String> {
     let device = file.manifest.machine.emulates.as_ref()?;
     let names: Vec<&str> = device.storages.iter().map(StorageName::as_str).collect();
-    Some(match names.is_empty() {
-        true => "on this machine's disk".to_owned(),
-        false => format!("on an imitated {}", names.join(", ")),
+    Some(match &names[..] {
+        [] => "on this machine's disk".to_owned(),
+        names => format!("on an imitated {}", names.join(", ")),
     })
 }
 
@@ -188,12 +188,6 @@ pub(super) fn window_of(file: &ResultFile) -> Option<String> {
     let window = format!("a window of {}", of_ms(file.plan.window_ms?));
     let warm_up = file.plan.warm_up_ms.filter(|ms| *ms > 0);
     Some(warm_up.map_or(window.clone(), |ms| format!("{window} after {}", of_ms(ms))))
-}
-
-impl RepeatedResult<'_> {
-    fn is_of(&self, source: &Source) -> bool {
-        self.file.plan.repeats.as_ref().is_some_and(|repeats| repeats.source == source.id)
-    }
 }
 
 impl FigureQuery<'_> {
@@ -218,12 +212,11 @@ impl FigureQuery<'_> {
         cell: &Cell,
     ) -> Result<FoundFigure, String> {
         let parts = || cell.trials.iter().filter_map(|trial| Some((trial, self.phase_of(trial)?)));
-        let bad = parts().map(|(_, phase)| phase).find(|phase| !phase.status.has_figures());
-        let ended = bad.map(|phase| (phase.status, phase.reason.as_deref()));
-        if let Some((status, reason)) =
-            ended.or(cell.trials.is_empty().then_some((cell.status, cell.reason.as_deref())))
-        {
-            return Err(because(status, reason));
+        if cell.trials.is_empty() {
+            return Err(because(cell.status, cell.reason.as_deref()));
+        }
+        if let Some((_, bad)) = parts().find(|(_, phase)| !phase.status.has_figures()) {
+            return Err(because(bad.status, bad.reason.as_deref()));
         }
         let phases: Vec<&PhaseResult> = parts().map(|(_, phase)| phase).collect();
         let ops = phases.iter().map(|phase| phase.ops).max().filter(|ops| *ops > 0).unwrap_or(1);
@@ -237,10 +230,10 @@ impl FigureQuery<'_> {
             }),
             Measure::Memory => amounts::memory(parts()),
             Measure::Loss => amounts::loss(&phases),
-            Measure::Size => cell
-                .disk()
-                .map(|disk| disk.allocated_bytes as f64)
-                .map(|bytes| (bytes, format::bytes(bytes))),
+            Measure::Size => {
+                let bytes = cell.disk().map(|disk| disk.allocated_bytes as f64);
+                bytes.map(|bytes| (bytes, format::bytes(bytes)))
+            }
             of_window => amounts::window(&phases, of_window),
         }
         .ok_or("not measured")?;

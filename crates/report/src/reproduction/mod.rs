@@ -23,8 +23,7 @@ use lookup::Results;
 /// without an answer.
 pub fn text(results: &[ResultFile], width: usize) -> String {
     let results = Results::new(results);
-    let repeated = all().iter().filter(|source| results.has(source));
-    let parts = repeated.flat_map(|source| {
+    let parts = all().iter().filter(|source| results.has(source)).flat_map(|source| {
         let title = format!("{}: {}", source.id, source.title);
         let headlines = headlines::rows(source, &results);
         let open = render::unanswered(&headlines, width);

@@ -26,11 +26,8 @@ pub(super) fn table(source: &Source, results: &Results<'_>) -> Grid {
         (piece.name.clone(), texts.map(Text::new).to_vec())
     };
     let header = ["for", "what it does", "scales run", "engines", "took", "commit", "command"];
-    Grid {
-        title: format!("{}: what repeats it", source.id),
-        header: header.map(str::to_owned).to_vec(),
-        rows: source.pieces.iter().map(row).collect(),
-    }
+    let rows = source.pieces.iter().map(row).collect();
+    Grid::new(format!("{}: what repeats it", source.id), header, rows)
 }
 
 /// Lists the scales, `1k, 10k`, or the samples that were written in place of a scale. Then the

@@ -44,11 +44,8 @@ pub(super) fn table(source: &Source, rows: &[Row]) -> Grid {
         let because = verdict.because.clone().unwrap_or_default();
         (verdict.says.clone(), [here, because].map(Text::new).to_vec())
     };
-    Grid {
-        title: format!("{}: what it concludes", source.id),
-        header: ["here, as published", "because"].map(str::to_owned).to_vec(),
-        rows: source.verdicts.iter().map(row).collect(),
-    }
+    let rows = source.verdicts.iter().map(row).collect();
+    Grid::new(format!("{}: what it concludes", source.id), ["here, as published", "because"], rows)
 }
 
 /// Decides whether a conclusion holds here.

@@ -53,39 +53,29 @@ pub(super) fn growths<'a>(series: &Series<'a, '_>) -> Vec<Growth<'a>> {
 
 fn engine_growth<'a>(series: &Series<'a, '_>, engine: &'a str) -> Option<Growth<'a>> {
     let known = series.points.iter().filter_map(|point| {
-        let time = point.time(engine).filter(|time| !time.tainted)?;
-        Some((point, time.figure))
+        let figure = point.time(engine).filter(|time| !time.tainted)?.figure;
+        Some((point.scale, figure, (point.rows as f64, figure.per_op_ns)))
     });
     let known: Vec<_> = known.collect();
-    let at = |(point, figure): &(&super::series::Point<'_, '_>, &crate::summary::Figure<'_>)| {
-        (point.rows as f64, figure.per_op_ns)
+    let points: Vec<(f64, f64)> = known.iter().map(|(.., point)| *point).collect();
+    let step = |(pair, points): (&[(Scale, _, _)], &[(f64, f64)])| {
+        Some(Step { from: pair[0].0, to: pair[1].0, exponent: exponent(points)? })
     };
-    let points: Vec<(f64, f64)> = known.iter().map(at).collect();
-    let steps: Vec<Step> = known
-        .windows(2)
-        .zip(points.windows(2))
-        .filter_map(|(pair, points)| {
-            let [from, to] = [pair[0].0.scale, pair[1].0.scale];
-            Some(Step { from, to, exponent: exponent(points)? })
-        })
-        .collect();
+    let steps: Vec<Step> = known.windows(2).zip(points.windows(2)).filter_map(step).collect();
     let ends = |end: fn(f64, f64) -> f64| steps.iter().map(|step| step.exponent).reduce(end);
-    let bends =
-        ends(f64::max).zip(ends(f64::min)).is_some_and(|(most, least)| most - least >= BEND);
-    let stopped = known.iter().any(|(_, figure)| figure.stop.is_some());
+    let bends = ends(f64::max).zip(ends(f64::min)).is_some_and(|(high, low)| high - low >= BEND);
+    let stopped = known.iter().any(|(_, figure, _)| figure.stop.is_some());
     Some(Growth { engine, exponent: exponent(&points)?, steps, bends, stopped })
 }
 
 /// Returns the slope of the least-squares line through the logarithms of (rows, time). `None` if
 /// there are fewer than two different numbers of rows.
 pub(super) fn exponent(points: &[(f64, f64)]) -> Option<f64> {
-    let logs: Vec<(f64, f64)> = points.iter().map(|(rows, ns)| (rows.ln(), ns.ln())).collect();
-    let [x, y] = [
-        mean(&logs.iter().map(|log| log.0).collect::<Vec<f64>>())?,
-        mean(&logs.iter().map(|log| log.1).collect::<Vec<f64>>())?,
-    ];
-    let spread: f64 = logs.iter().map(|log| (log.0 - x).powi(2)).sum();
-    let together: f64 = logs.iter().map(|log| (log.0 - x) * (log.1 - y)).sum();
+    let logs = || points.iter().map(|(rows, ns)| (rows.ln(), ns.ln()));
+    let (rows, times): (Vec<f64>, Vec<f64>) = logs().unzip();
+    let (x, y) = (mean(&rows)?, mean(&times)?);
+    let spread: f64 = rows.iter().map(|row| (row - x).powi(2)).sum();
+    let together: f64 = logs().map(|(row, time)| (row - x) * (time - y)).sum();
     let slope = together / spread;
     slope.is_finite().then_some(slope)
 }

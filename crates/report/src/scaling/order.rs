@@ -84,8 +84,7 @@ pub(super) fn turns<'a>(series: &Series<'a, '_>) -> Vec<Turn<'a>> {
         }
     }
     let pairs = text::unique(pairs).into_iter();
-    let mut turns: Vec<Turn<'_>> =
-        pairs.flat_map(|[one, other]| turns_of(series, one, other)).collect();
+    let mut turns: Vec<Turn<'_>> = pairs.flat_map(|[a, b]| turns_of(series, a, b)).collect();
     let gain = |turn: &Turn<'_>| turn.ratios[1];
     turns.sort_by(|a, b| b.leads.cmp(&a.leads).then(gain(b).total_cmp(&gain(a))));
     turns

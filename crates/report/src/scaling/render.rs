@@ -46,11 +46,9 @@ fn growth(title: &str, scaling: &Scaling<'_>, phases: &[&PhaseScaling<'_>]) -> A
         };
         (one.series.phase_name(), engines.iter().map(text).collect())
     };
-    let grid = Grid {
-        title: format!("{title} · growth with rows"),
-        header: engines.iter().map(|engine| text::plain(engine)).collect(),
-        rows: phases.iter().map(row).collect(),
-    };
+    let header = engines.iter().map(|engine| text::plain(engine));
+    let rows = phases.iter().map(row).collect();
+    let grid = Grid::new(format!("{title} · growth with rows"), header, rows);
     let says = "exponent x of time of one operation = c · rows^x, by least squares: 0 more rows \
                 cost nothing, 1 ten times the rows ten times the time; a question is one operation";
     let mut said = vec![note("x", says)];
@@ -104,11 +102,9 @@ fn fastest(title: &str, phases: &[&PhaseScaling<'_>], turns: Vec<&Overtaking<'_>
         };
         (one.series.phase_name(), scales.iter().map(text).collect())
     };
-    let grid = Grid {
-        title: format!("{title} · fastest by rows"),
-        header: scales.iter().map(ToString::to_string).collect(),
-        rows: phases.iter().map(row).collect(),
-    };
+    let header = scales.iter().map(ToString::to_string);
+    let rows = phases.iter().map(row).collect();
+    let grid = Grid::new(format!("{title} · fastest by rows"), header, rows);
     let mut said: Vec<Note> = turns.iter().map(|turn| note("", turn.says.clone())).collect();
     let more = said.len().saturating_sub(MOST_TURNS);
     if more > 1 {

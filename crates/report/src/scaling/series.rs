@@ -6,8 +6,7 @@ use embermark_model::result::{PhaseKind, ResultFile};
 use embermark_model::{Client, Durability, Scale};
 
 use super::{SeriesId, Within};
-use crate::kinds::Kinds;
-use crate::summary::{self, Comparison, Figure, Group, Row};
+use crate::summary::{self, Comparison, Engine, Figure, Group, Row};
 
 /// One phase in one variant, with the smallest scale first.
 pub(super) struct Series<'a, 'c> {
@@ -66,12 +65,9 @@ impl Point<'_, '_> {
 }
 
 /// Returns every series of a comparison, in the order of its tables.
-pub(super) fn all_series<'a, 'c>(
-    file: &'a ResultFile,
-    comparison: &'c Comparison<'a>,
-) -> Vec<Series<'a, 'c>> {
+pub(super) fn all_series<'a, 'c>(comparison: &'c Comparison<'a>) -> Vec<Series<'a, 'c>> {
     let mut all: Vec<Series<'a, 'c>> = Vec::new();
-    let (mut places, kinds) = (HashMap::new(), Kinds::new(file));
+    let (mut places, file) = (HashMap::new(), comparison.file);
     for group in &comparison.groups {
         let Some(rows) = group.row_count().filter(|rows| *rows > 0) else { continue };
         // Computed once per engine, not once per figure.
@@ -83,7 +79,7 @@ pub(super) fn all_series<'a, 'c>(
             let user_bytes = row.loadings.iter().flatten().map(|of| of.get("user_bytes"));
             let inserts = user_bytes.flatten().any(|bytes| bytes > 0.0);
             let times = times(&families, group, row);
-            let point = Point { scale: group.scale, rows, inserts, times };
+            let point = Point { scale: group.extent.scale, rows, inserts, times };
             let main = row.variant.is_none();
             let id = SeriesId { within: Within::new(group), variant, main, phase };
             let key = |id: &SeriesId<'a>| (id.within, id.variant, id.phase);
@@ -93,7 +89,7 @@ pub(super) fn all_series<'a, 'c>(
                 Some(series) if series.points.iter().any(|one| one.rows == rows) => {}
                 Some(series) => series.points.push(point),
                 None => {
-                    let kind = kinds.at((group.workload, variant, phase));
+                    let kind = comparison.kinds.at((group.workload, variant, phase));
                     all.push(Series { id, kind, points: vec![point] });
                 }
             }
@@ -108,18 +104,18 @@ fn times<'a, 'c>(
     group: &Group<'a>,
     row: &'c Row<'a>,
 ) -> Vec<Time<'a, 'c>> {
+    let ranks = |engine: &Engine<'_>| engine.ranked(group.durability);
     let entries = group.engines.iter().zip(&row.entries);
     let measured = entries.filter_map(|(engine, entry)| Some((engine, entry.measured()?)));
     let whole = measured.filter(|(_, measured)| measured.shortfall.is_none());
     let time = whole.map(|(engine, measured)| Time {
         engine: engine.id,
         figure: &measured.figure,
-        ranked: engine.ranked(group.durability) && !measured.tainted,
+        ranked: ranks(engine) && !measured.tainted,
         tainted: measured.tainted,
         candidate: !engine.reference && !engine.by_url && engine.own_durability.is_none(),
         effective: engine.effective_durability.unwrap_or(group.durability),
-        family: (families.get(engine.id).copied().flatten())
-            .filter(|_| engine.ranked(group.durability)),
+        family: families.get(engine.id).copied().flatten().filter(|_| ranks(engine)),
     });
     time.collect()
 }

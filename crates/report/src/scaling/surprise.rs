@@ -19,12 +19,11 @@ const CHANGES: [&str; 2] = ["update", "delete"];
 
 /// Reason for an engine that inserts or changes rows and whose commits survive more than others' in
 /// the tier.
-const SYNCED: &str = "its commits survive more than the tier asks, and the next engine's do not";
-/// The measurement that shows this cost.
-const SYNCED_EVIDENCE: &str =
-    "SQLite's inserts, synced and not: 13.6 s and 192 ms, docs/reproduction.md";
-/// The section that describes it.
-const SYNCED_SECTION: &str = "docs/method.md#durability";
+const SYNCED: Reason = Reason {
+    why: "its commits survive more than the tier asks, and the next engine's do not",
+    evidence: "SQLite's inserts, synced and not: 13.6 s and 192 ms, docs/reproduction.md",
+    section: "docs/method.md#durability",
+};
 
 /// An unusual cost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -106,9 +105,7 @@ impl What<'_> {
         match self {
             Self::Growth { from } => format!("{times} the time for a row, {from} to {to}"),
             Self::Lag { behind, kind, data_model } => {
-                let [behind, kind, data_model] =
-                    [behind, kind, data_model].map(|of| text::plain(of));
-                format!("{times} the next {kind} {data_model} engine ({behind})")
+                text::plain(&format!("{times} the next {kind} {data_model} engine ({behind})"))
             }
         }
     }
@@ -222,5 +219,5 @@ fn synced(
     let next = point.time(behind)?;
     let changes = point.inserts || CHANGES.iter().any(|name| phase.starts_with(name));
     let pays = changes && time.effective > tier && next.effective < time.effective;
-    pays.then_some(Reason { why: SYNCED, evidence: SYNCED_EVIDENCE, section: SYNCED_SECTION })
+    pays.then_some(SYNCED)
 }

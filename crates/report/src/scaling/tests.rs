@@ -72,7 +72,7 @@ fn family(file: &mut ResultFile, engine: &str, kind: &str, data_model: &str) {
 }
 
 fn scaled<T>(file: &ResultFile, explained: Explanations<'_>, see: impl Fn(&Scaling<'_>) -> T) -> T {
-    see(&analyze(file, &summary::compare(file, &[]), explained))
+    see(&analyze(&summary::compare(file, &[]), explained))
 }
 
 fn turns(file: &ResultFile) -> Vec<String> {

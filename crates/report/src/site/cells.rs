@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 use super::figures::{amounts, short};
 use super::number::Number;
 use super::{SnippetKey, command};
-use crate::evidence::TierStanding;
+use crate::evidence::{self, TierStanding};
 use crate::summary::{Figure, Group, Row, Usage, Work};
 use crate::{html, text};
 
@@ -132,32 +132,31 @@ impl Serialize for Percentiles {
 /// Returns the cells of a group. `columns` are the indexes of its engines. `snippet` returns the
 /// index of a program, if there is one.
 pub(super) fn group_cells(
-    file: &ResultFile,
     group: &Group<'_>,
     standings: &[TierStanding],
     columns: &[usize],
     mut snippet: impl FnMut(SnippetKey) -> Option<usize>,
 ) -> Cells {
+    let file = group.file;
     let mut all = Cells { file: own_file(file, group.workload), ..Cells::default() };
     for cell in file.cells.iter().filter(|cell| group.holds(&cell.id)) {
         let engine = group.engines.iter().position(|engine| engine.id == cell.id.engine);
         let Some(place) = engine else { continue };
-        let is = |one: &&TierStanding| one.engine == cell.id.engine && one.tier == group.durability;
-        let rests_on = standings.iter().find(is).map(|standing| standing.says.clone());
         let settings = all.settings(cell);
+        let usage = Usage::new(file, cell, Work::All);
         all.cells.push(CellData {
             engine: columns[place],
             variant: short(&cell.id.variant),
             status: cell.status,
             reason: reason(cell.reason.as_deref()),
             effective: cell.effective_durability.filter(|tier| *tier != group.durability),
-            durability: rests_on,
+            durability: evidence::of_tier(standings, &cell.id.engine, group.durability),
             own_durability: cell.own_durability.as_deref().map(short),
             versions: text::unique(versions(cell)),
             settings,
             trials: cell.trials.iter().map(trial).collect(),
             lost: cell.lost_trials.iter().map(trial).collect(),
-            usage: amounts(&Usage::for_cell(cell).above_floor(file, cell, Work::All)),
+            usage: amounts(|of| usage.get(of)),
             phases: phases(group, place, cell),
             command: command::repeat_command(file, cell),
             snippets: client_snippets(file, cell).filter_map(&mut snippet).collect(),
@@ -195,14 +194,14 @@ pub(super) fn versions(cell: &Cell) -> impl Iterator<Item = String> {
 /// Returns the embermark clients that use the cell's engine. If the cell has no client, these are
 /// all clients.
 fn client_snippets(file: &ResultFile, cell: &Cell) -> impl Iterator<Item = SnippetKey> {
-    let own = file.plan.client_of(&cell.id.engine).map(ToString::to_string);
-    let clients =
-        own.map_or_else(|| Client::LANGUAGES.map(str::to_owned).to_vec(), |own| vec![own]);
-    let settings =
-        file.plan.configurations.get(&cell.id.engine).is_some_and(|of| of.has_settings());
-    let clients = if settings || !cell.status.has_figures() { Vec::new() } else { clients };
-    let engine = file.plan.engine_of(&cell.id.engine).to_owned();
-    let tier = cell.id.durability;
+    let (plan, column, tier) = (&file.plan, &cell.id.engine, cell.id.durability);
+    let has_settings = plan.configurations.get(column).is_some_and(|of| of.has_settings());
+    let clients = match plan.client_of(column) {
+        _ if has_settings || !cell.status.has_figures() => Vec::new(),
+        Some(own) => vec![own.to_string()],
+        None => Client::LANGUAGES.map(str::to_owned).to_vec(),
+    };
+    let engine = plan.engine_of(column).to_owned();
     clients.into_iter().map(move |client| SnippetKey { engine: engine.clone(), client, tier })
 }
 

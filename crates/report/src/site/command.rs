@@ -1,5 +1,7 @@
 //! Builds the command that repeats one cell of a result.
 
+use std::fmt::Display;
+
 use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::result::{Cell, ResultFile};
 use embermark_model::{Client, Configuration, MemoryLimit};
@@ -14,53 +16,44 @@ const LONGEST: usize = 2_000;
 pub(super) fn repeat_command(file: &ResultFile, cell: &Cell) -> String {
     let (plan, id) = (&file.plan, &cell.id);
     let own_file = plan.workload_files.contains_key(&id.workload);
-    let mut words = Words::default();
-    words.0.extend(["embermark".to_owned(), "run".to_owned()]);
+    let mut words = Words(vec!["embermark".to_owned(), "run".to_owned()]);
     words.word(if own_file { text::file_name(&id.workload) } else { id.workload.clone() });
-    words.option("-s", &id.scale.to_string());
-    words.option("-t", &id.durability.to_string());
+    words.option("-s", id.scale);
+    words.option("-t", id.durability);
     column(&mut words, plan, &id.engine);
-    if !plan.variants.is_empty() {
-        words.option("--variant", &variants(file, cell));
-    }
-    if let Some(phases) = &plan.phases {
-        words.option("--phases", &phases.join(","));
-    }
-    if matches!(plan.data, DataSource::File(_)) {
-        words.option("--data", "FILE");
-    }
-    if let Some(limit) = id.memory_limit {
-        words.option("--memory-limit", &size(limit.0));
-    }
-    if let Some(storage) = id.storage {
-        words.option("--storage", storage.as_str());
-    }
-    if let Some(link) = &plan.network {
-        words.option("--network", &link.name);
-    }
-    if let Some(emulated) = &file.manifest.machine.emulates {
-        words.option("--device", &emulated.device);
-    }
+    words.any("--variant", (!plan.variants.is_empty()).then(|| variants(file, cell)));
+    words.any("--phases", plan.phases.as_ref().map(|phases| phases.join(",")));
+    words.any("--data", matches!(plan.data, DataSource::File(_)).then_some("FILE"));
+    words.any("--memory-limit", id.memory_limit.map(|limit| size(limit.0)));
+    words.any("--storage", id.storage);
+    words.any("--network", plan.network.as_ref().map(|link| &link.name));
+    words.any("--device", file.manifest.machine.emulates.as_ref().map(|of| &of.device));
     asked(&mut words, plan, cell);
     text::clipped(&words.0.join(" "), LONGEST)
 }
 
 /// The words of a command line.
-#[derive(Default)]
 struct Words(Vec<String>);
 
 impl Words {
-    fn word(&mut self, word: impl AsRef<str>) {
-        self.0.push(quoted(word.as_ref()));
+    fn word(&mut self, word: impl Display) {
+        self.0.push(quoted(&word.to_string()));
     }
 
-    fn option(&mut self, name: &str, value: &str) {
+    fn option(&mut self, name: &str, value: impl Display) {
         self.0.push(name.to_owned());
         self.word(value);
     }
 
-    fn set(&mut self, key: &str, value: impl std::fmt::Display) {
-        self.option("--set", &format!("{key}={value}"));
+    /// Adds an option that has a value.
+    fn any(&mut self, name: &str, value: Option<impl Display>) {
+        if let Some(value) = value {
+            self.option(name, value);
+        }
+    }
+
+    fn set(&mut self, key: &str, value: impl Display) {
+        self.option("--set", format!("{key}={value}"));
     }
 }
 
@@ -80,7 +73,7 @@ fn column(words: &mut Words, plan: &Plan, column: &str) {
     let Some(own) = plan.configurations.get(column) else {
         words.option("-e", column);
         if plan.urls.contains_key(column) {
-            words.option("--url", &format!("{column}=URL"));
+            words.option("--url", format!("{column}=URL"));
         }
         if plan.engine_libraries.contains_key(column) {
             words.option("--engine-library", "FILE");
@@ -93,19 +86,18 @@ fn column(words: &mut Words, plan: &Plan, column: &str) {
     let bare = bare.unwrap_or(column);
     let is_built_in = bare == engine
         || ["-defaults", "-system"].iter().any(|end| bare.strip_suffix(end) == Some(engine));
-    if is_built_in {
-        words.option("-e", bare);
-    } else {
+    words.option("-e", bare);
+    if !is_built_in {
         let library = library.as_ref().map(|_| "library=DIR".to_owned());
         let settings = settings.iter().map(|(name, value)| format!("{name}={value}"));
         let settings = text::joined(library.into_iter().chain(settings), ",");
-        words.option("-e", bare);
-        words.option("--configuration", &format!("{bare}={engine}:{settings}"));
+        words.option("--configuration", format!("{bare}={engine}:{settings}"));
     }
-    if let Some(client) = client {
-        let program = client.program().map(|_| "./PROGRAM".to_owned());
-        words.option("--client", &program.unwrap_or_else(|| Client::to_string(client)));
-    }
+    let program = |client: &Client| match client.program() {
+        Some(_) => "./PROGRAM".to_owned(),
+        None => client.to_string(),
+    };
+    words.any("--client", client.as_ref().map(program));
 }
 
 /// Returns the cell's variant. If that runs only the phases that it changes, the variant that runs
@@ -125,19 +117,15 @@ fn variants(file: &ResultFile, cell: &Cell) -> String {
 /// Adds the number of trials and runs, their times, and the memory.
 fn asked(words: &mut Words, plan: &Plan, cell: &Cell) {
     let trials = cell.trials.len() + cell.lost_trials.len();
-    words.option("--trials", &trials.max(1).to_string());
-    words.option("--runs", &plan.runs.to_string());
-    words.option("--cache", &size(plan.memory_bytes));
-    if plan.clients > 1 {
-        words.option("--clients", &plan.clients.to_string());
-    }
-    match (plan.target_rate, plan.rate) {
-        (Some(rate), _) => words.option("--rate", &rate.to_string()),
-        (None, Rate::PerSecond(rate)) if plan.rate != Rate::default() => {
-            words.option("--rate", &rate.to_string());
-        }
-        _ => {}
-    }
+    words.option("--trials", trials.max(1));
+    words.option("--runs", plan.runs);
+    words.option("--cache", size(plan.memory_bytes));
+    words.any("--clients", (plan.clients > 1).then_some(plan.clients));
+    let rate = match plan.rate {
+        Rate::PerSecond(rate) if plan.rate != Rate::default() => Some(rate),
+        _ => None,
+    };
+    words.any("--rate", plan.target_rate.or(rate));
     if plan.cold {
         words.0.push("--cold".to_owned());
     }
@@ -145,13 +133,13 @@ fn asked(words: &mut Words, plan: &Plan, cell: &Cell) {
     if plan.runs > 1 && plan.warmup_runs != 1 {
         words.set("warmup-runs", plan.warmup_runs);
     }
-    let time = |ms: Option<u64>| ms.map_or_else(|| "none".to_owned(), |ms| format!("{ms}ms"));
-    words.set("max-run-time", time(plan.max_run_time_ms));
-    if plan.window_ms.is_some() {
-        words.set("window", time(plan.window_ms));
+    let time = |ms: u64| format!("{ms}ms");
+    words.set("max-run-time", plan.max_run_time_ms.map_or_else(|| "none".to_owned(), time));
+    if let Some(window) = plan.window_ms {
+        words.set("window", time(window));
     }
-    if plan.warm_up_ms.is_some() {
-        words.set("warm-up", time(plan.warm_up_ms));
+    if let Some(warm_up) = plan.warm_up_ms {
+        words.set("warm-up", time(warm_up));
     }
     words.set("seed", plan.seed);
 }

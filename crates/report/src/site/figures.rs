@@ -1,11 +1,11 @@
 //! The figures of one table of one result, as the ranking of a machine shows them.
 
-use embermark_model::result::ResultFile;
 use serde::{Serialize, Serializer};
 
 use super::number::{Number, ends};
 use super::standing::{self, Stands, Work};
-use crate::summary::{Comparison, Entry, Group, Resource, Row, Unit, Usage};
+use crate::kinds::Kinds;
+use crate::summary::{Entry, Group, Resource, Row};
 use crate::{grid, text};
 
 /// A table. Lists of engines are in the order of `engines`.
@@ -61,18 +61,16 @@ struct Phase {
     )
 )]
 enum Figure {
-    Time(Time),
+    /// A time in ns and its ratio to the best, both with their intervals, and its marks.
+    Time {
+        ns: f64,
+        interval: Option<[f64; 2]>,
+        ratio: Option<f64>,
+        ratio_interval: Option<[f64; 2]>,
+        marks: String,
+    },
     Ended(&'static str),
     Absent,
-}
-
-/// A time in ns and its ratio to the best, both with their intervals.
-struct Time {
-    ns: f64,
-    interval: Option<[f64; 2]>,
-    ratio: Option<f64>,
-    ratio_interval: Option<[f64; 2]>,
-    marks: String,
 }
 
 impl Serialize for Figure {
@@ -81,7 +79,7 @@ impl Serialize for Figure {
         match self {
             Self::Absent => to.serialize_none(),
             Self::Ended(word) => to.serialize_str(word),
-            Self::Time(Time { ns, interval, ratio, ratio_interval, marks }) => {
+            Self::Time { ns, interval, ratio, ratio_interval, marks } => {
                 let ([low, high], [least, most]) = (ends(*interval), ends(*ratio_interval));
                 (Number(*ns), low, high, ratio.map(Number), least, most, marks).serialize(to)
             }
@@ -92,24 +90,23 @@ impl Serialize for Figure {
 /// Returns the figures of a group. `at` and `columns` are the indexes of the group and of its
 /// columns in the index file.
 pub(super) fn group_figures(
-    file: &ResultFile,
-    comparison: &Comparison<'_>,
+    kinds: &Kinds<'_>,
     group: &Group<'_>,
     (at, columns): (usize, &[usize]),
 ) -> Figures {
-    let stands = |work| standing::standings(file, group, &comparison.kinds, work);
+    let stands = |work| standing::standings(group, kinds, work);
     let [rows, questions] = Work::ALL.map(stands);
     let phase = |row: &Row<'_>| Phase {
         phase: row.phase.map(short),
         variant: row.variant.map(short),
-        per_operation: row.unit == Unit::Operation,
-        work: Work::for_row(&comparison.kinds, group, row),
+        per_operation: row.per_operation,
+        work: Work::for_row(kinds, group, row),
         figures: row.entries.iter().map(|entry| figure(row, entry)).collect(),
     };
     Figures {
         group: at,
         variant: short(group.variant),
-        about: grid::subtitle(group, file).iter().map(|part| text::clipped(part, 500)).collect(),
+        about: grid::subtitle(group).iter().map(|part| text::clipped(part, 500)).collect(),
         engines: columns.to_vec(),
         marks: (group.engines.iter())
             .map(|engine| {
@@ -120,19 +117,14 @@ pub(super) fn group_figures(
             .collect(),
         rows,
         questions,
-        usage: group.usage.iter().map(comparable).collect(),
+        usage: group.usage.iter().map(|used| amounts(|of| used.comparable(of))).collect(),
         phases: group.rows.iter().map(phase).collect(),
     }
 }
 
-/// Returns the resources that were used, by the columns of the index.
-pub(super) fn amounts(usage: &Usage) -> Vec<Option<Number>> {
-    Resource::SHOWN.into_iter().map(|resource| usage.get(resource).map(Number)).collect()
-}
-
-/// Returns the resources that can be compared with those of other engines.
-fn comparable(usage: &Usage) -> Vec<Option<Number>> {
-    Resource::SHOWN.into_iter().map(|resource| usage.comparable(resource).map(Number)).collect()
+/// Returns the amount of each resource that is shown, by the columns of the index.
+pub(super) fn amounts(of: impl Fn(Resource) -> Option<f64>) -> Vec<Option<Number>> {
+    Resource::SHOWN.into_iter().map(|resource| of(resource).map(Number)).collect()
 }
 
 /// Shortens a name from a result.
@@ -144,13 +136,11 @@ fn figure(row: &Row<'_>, entry: &Entry<'_>) -> Figure {
     match entry {
         Entry::Absent => Figure::Absent,
         Entry::Ended(status) => Figure::Ended(status.name()),
-        Entry::Measured(measured) => Figure::Time(Time {
-            ns: row.time_ns(measured),
-            interval: row.interval_ns(measured),
-            ratio: measured.ratio,
-            ratio_interval: measured.ratio_interval,
-            marks: grid::lead(measured.best, measured.not_significant).to_owned()
-                + &grid::marks(measured),
-        }),
+        Entry::Measured(of) => {
+            let (ns, interval) = (row.time_ns(of), row.interval_ns(of));
+            let (ratio, ratio_interval) = (of.ratio, of.ratio_interval);
+            let marks = grid::lead(of.best, of.not_significant).to_owned() + &grid::marks(of);
+            Figure::Time { ns, interval, ratio, ratio_interval, marks }
+        }
     }
 }

@@ -21,11 +21,8 @@ impl Folder {
     /// # Errors
     /// If something else is there, or if the new folder cannot be made.
     pub fn next_to(out: &Path) -> Result<Self, ReportError> {
-        let out = match out.exists() {
-            // A symbolic link stays, and its target is replaced.
-            true => out.canonicalize(),
-            false => std::path::absolute(out),
-        };
+        // A symbolic link stays, and its target is replaced.
+        let out = if out.exists() { out.canonicalize() } else { std::path::absolute(out) };
         let out = out.map_err(|error| ReportError::Unwritable(PathBuf::from("."), error))?;
         let new = sibling(&out, "new");
         // A folder that a killed run left is removed.

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use embermark_model::result::{EngineFacts, Machine, ResultFile};
-use embermark_model::{Durability, Scale};
+use embermark_model::{Durability, Extent, Scale};
 use serde::{Serialize, Serializer};
 
+use super::figures::short;
 use super::ids::{self, UniqueNames};
 use crate::export::label;
 use crate::html::WorkloadFacts;
@@ -17,14 +18,14 @@ use crate::{notes, summary, text};
 /// Version of the format.
 pub(super) const VERSION: u32 = 2;
 
-/// Longest text of a choice, in characters.
-const LONGEST: usize = 120;
+/// Longest description of a workload or a machine, in characters.
+const LONGEST: usize = 240;
 
 /// Limit of the difference between kernels in the memory of one machine, in bytes.
 const SAME_MEMORY: u64 = 256 << 20;
 
 /// The index.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct Index {
     /// Version of the format.
@@ -36,17 +37,17 @@ pub(super) struct Index {
     /// Id and description.
     workloads: Vec<(String, String)>,
     /// Groups of figures that may be compared.
-    groups: Vec<GroupEntry>,
+    pub groups: Vec<GroupEntry>,
     /// The columns of results.
-    engines: Vec<EngineEntry>,
+    pub engines: Vec<EngineEntry>,
     /// The machines.
-    machines: Vec<MachineEntry>,
+    pub machines: Vec<MachineEntry>,
     /// The results.
-    results: Vec<ResultEntry>,
+    pub results: Vec<ResultEntry>,
     /// Sets of groups that results have, each as the first and the last of every run of neighbours.
     shapes: Vec<Vec<usize>>,
     /// For each engine, the groups in which it has a history.
-    histories: Vec<BTreeSet<usize>>,
+    pub histories: Vec<BTreeSet<usize>>,
     #[serde(skip)]
     known: Lookup,
 }
@@ -64,19 +65,12 @@ struct Lookup {
     result_names: UniqueNames,
     shapes: HashMap<Vec<usize>, usize>,
     /// Groups of the result that was added last.
-    own: Vec<usize>,
+    own: BTreeSet<usize>,
 }
 
-/// Key that distinguishes groups of several results.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct GroupKey {
-    workload: usize,
-    scale: Scale,
-    limit: Option<u64>,
-    storage: Option<String>,
-    tier: Durability,
-    conditions: String,
-}
+/// Key that distinguishes groups of several results: the workload's index, scale, memory and
+/// storage, tier, other conditions.
+type GroupKey = (usize, Extent, Durability, String);
 
 /// Key that distinguishes columns of several results: name, engine, settings, client.
 type EngineKey = (String, String, String, String);
@@ -84,7 +78,7 @@ type EngineKey = (String, String, String, String);
 /// A group of figures that may be compared.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Group"))]
-struct GroupEntry {
+pub(super) struct GroupEntry {
     /// Index of its workload.
     workload: usize,
     /// The scale as text.
@@ -108,13 +102,13 @@ struct GroupEntry {
     results: usize,
     /// Number of engines that ran in it and compete, without configurations and clients of other
     /// languages.
-    engines: usize,
+    pub engines: usize,
 }
 
 /// A column of results.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Engine"))]
-struct EngineEntry {
+pub(super) struct EngineEntry {
     /// The column's name in addresses.
     id: String,
     /// The column's name.
@@ -138,27 +132,18 @@ struct EngineEntry {
     settings: Option<String>,
     /// Whether it is a plain engine: no configuration, and no client of another language.
     #[serde(skip)]
-    plain: bool,
+    pub plain: bool,
 }
 
 /// Hardware, as its firmware and its kernel describe it. There may be a thousand, so it is
 /// serialized as `[id, name, says]`.
+#[derive(Serialize)]
 #[cfg_attr(
     test,
     derive(ts_rs::TS),
     ts(rename = "PackedMachine", type = "[id: string, name: string, says: string]")
 )]
-struct MachineEntry {
-    id: String,
-    name: String,
-    says: String,
-}
-
-impl Serialize for MachineEntry {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        (&self.id, &self.name, &self.says).serialize(to)
-    }
-}
+pub(super) struct MachineEntry(String, String, String);
 
 /// A result, serialized as `[id, machine, label, started, tool, shape]`.
 #[cfg_attr(
@@ -169,11 +154,11 @@ impl Serialize for MachineEntry {
         type = "[id: string, machine: number, label: string, started: string, tool: string, shape: number]"
     )
 )]
-struct ResultEntry {
-    id: String,
-    machine: usize,
+pub(super) struct ResultEntry {
+    pub id: String,
+    pub machine: usize,
     label: String,
-    started: String,
+    pub started: String,
     tool: String,
     shape: usize,
 }
@@ -193,14 +178,8 @@ impl Index {
             site: VERSION,
             tool: env!("CARGO_PKG_VERSION"),
             columns: Resource::SHOWN.map(Resource::column).into(),
-            workloads: Vec::new(),
-            groups: Vec::new(),
-            engines: Vec::new(),
-            machines: Vec::new(),
-            results: Vec::new(),
-            shapes: Vec::new(),
-            histories: Vec::new(),
             known: Lookup { abouts, ..Lookup::default() },
+            ..Self::default()
         }
     }
 
@@ -208,7 +187,6 @@ impl Index {
     pub fn add_result(&mut self, path: &Path, file: &ResultFile) -> usize {
         let manifest = &file.manifest;
         let machine = self.machine(&manifest.machine);
-        let short = |text: &str| text::clipped(text, LONGEST);
         let repeats = file.plan.repeats.as_ref().map(|of| format!("repeats {of}"));
         self.results.push(ResultEntry {
             id: self.known.result_names.unique(&manifest.run_id, &manifest.run_id),
@@ -218,22 +196,13 @@ impl Index {
             tool: short(&manifest.tool.version),
             shape: 0,
         });
-        self.known.own.clear();
         self.results.len() - 1
-    }
-
-    /// Returns the id of a result.
-    pub fn result_id(&self, place: usize) -> &str {
-        &self.results[place].id
     }
 
     /// Completes a result after its groups were added.
     pub fn end_result(&mut self, place: usize) {
-        let mut own = std::mem::take(&mut self.known.own);
-        own.sort_unstable();
-        own.dedup();
         let mut shape: Vec<usize> = Vec::new();
-        for group in own {
+        for group in std::mem::take(&mut self.known.own) {
             match shape.last_mut().filter(|last| **last + 1 == group) {
                 Some(last) => *last = group,
                 None => shape.extend([group, group]),
@@ -247,11 +216,9 @@ impl Index {
     }
 
     fn machine(&mut self, machine: &Machine) -> usize {
-        let emulated = machine.emulates.as_ref().map(|of| text::clipped(&of.device, LONGEST));
-        let named =
-            |name: &Option<String>| name.as_deref().map(|name| text::clipped(name, LONGEST));
+        let emulated = machine.emulates.as_ref().map(|of| short(&of.device));
         let memory = machine.memory_bytes.map(|bytes| bytes.div_ceil(SAME_MEMORY));
-        let (board, cpu) = (named(&machine.board), named(&machine.cpu));
+        let (board, cpu) = (machine.board.as_deref().map(short), machine.cpu.as_deref().map(short));
         let key = format!("{board:?} {cpu:?} {:?} {memory:?} {emulated:?}", machine.cpus);
         if let Some(known) = self.known.machines.get(&key) {
             return *known;
@@ -260,56 +227,46 @@ impl Index {
         let board = board.filter(|board| !board.contains("virtual machine"));
         let own = board.or(cpu).unwrap_or_else(|| "unknown machine".to_owned());
         let name = emulated.map_or(own.clone(), |device| format!("{device}, emulated on {own}"));
-        let id = ids::with_digest(&name, &key);
-        self.machines.push(MachineEntry {
-            id: self.known.machine_names.unique(&id, &key),
-            name,
-            says: text::clipped(&notes::hardware(machine), 2 * LONGEST),
-        });
+        let id = self.known.machine_names.unique(&ids::with_digest(&name, &key), &key);
+        let says = text::clipped(&notes::hardware(machine), LONGEST);
+        self.machines.push(MachineEntry(id, name, says));
         self.known.machines.insert(key, self.machines.len() - 1);
         self.machines.len() - 1
     }
 
     /// Adds a group of the result at `place`. Returns its index.
-    pub fn group(&mut self, file: &ResultFile, group: &Group<'_>, place: usize) -> usize {
+    pub fn group(&mut self, group: &Group<'_>, place: usize) -> usize {
         debug_assert_eq!(place + 1, self.results.len(), "groups are those of the last result");
         let workload = self.workload(group.workload);
-        let key = GroupKey {
-            workload,
-            scale: group.scale,
-            limit: group.memory_limit.map(|limit| limit.0),
-            storage: group.storage.map(|storage| storage.to_string()),
-            tier: group.durability,
-            conditions: conditions(file, group),
-        };
+        let key = (workload, group.extent, group.durability, conditions(group));
         let groups = &mut self.groups;
-        let at = *self.known.groups.entry(key).or_insert_with_key(|key| {
+        let at = *self.known.groups.entry(key).or_insert_with_key(|(.., conditions)| {
             groups.push(GroupEntry {
                 workload,
-                scale: key.scale.to_string(),
-                rows: match key.scale {
+                scale: group.extent.scale.to_string(),
+                rows: match group.extent.scale {
                     Scale::Rows(rows) => Some(rows),
                     Scale::Full => None,
                 },
-                limit: group.memory_limit.map(|limit| limit.to_string()),
-                storage: key.storage.clone(),
-                tier: key.tier,
-                conditions: key.conditions.clone(),
+                limit: group.extent.memory_limit.map(|limit| limit.to_string()),
+                storage: group.extent.storage.map(|storage| storage.to_string()),
+                tier: group.durability,
+                conditions: conditions.clone(),
                 results: 0,
                 engines: 0,
             });
             groups.len() - 1
         });
         self.groups[at].results += 1;
-        self.known.own.push(at);
+        self.known.own.insert(at);
         at
     }
 
     fn workload(&mut self, id: &str) -> usize {
         let (workloads, abouts) = (&mut self.workloads, &self.known.abouts);
         *self.known.workloads.entry(id.to_owned()).or_insert_with_key(|id| {
-            let about = abouts.get(id).map(|about| text::clipped(about, 2 * LONGEST));
-            workloads.push((text::clipped(id, LONGEST), about.unwrap_or_default()));
+            let about = abouts.get(id).map(|about| text::clipped(about, LONGEST));
+            workloads.push((short(id), about.unwrap_or_default()));
             workloads.len() - 1
         })
     }
@@ -331,7 +288,6 @@ impl Index {
             return *known;
         }
         let known = facts.get(base).or_else(|| file.manifest.engines.get(column));
-        let short = |text: &str| text::clipped(text, LONGEST);
         self.engines.push(EngineEntry {
             id: self.known.engine_names.unique(column, &format!("{key:?}")),
             name: short(column),
@@ -347,41 +303,12 @@ impl Index {
         self.known.engines.insert(key, self.engines.len() - 1);
         self.engines.len() - 1
     }
-
-    /// Records that these engines have a history in a group.
-    pub fn add_history(&mut self, engines: &[usize], group: usize) {
-        for engine in engines {
-            self.histories[*engine].insert(group);
-        }
-    }
-
-    /// Records the engines that ran and compete in a group.
-    pub fn set_competitors(&mut self, group: usize, engines: &BTreeSet<usize>) {
-        let plain = engines.iter().filter(|engine| self.engines[**engine].plain);
-        self.groups[group].engines = plain.count();
-    }
-
-    /// Returns the machine of a result, and its start time.
-    pub fn machine_and_start(&self, place: usize) -> (usize, &str) {
-        let result = &self.results[place];
-        (result.machine, &result.started)
-    }
-
-    /// Returns the number of results.
-    pub const fn results(&self) -> usize {
-        self.results.len()
-    }
-
-    /// Returns the number of machines.
-    pub const fn machines(&self) -> usize {
-        self.machines.len()
-    }
 }
 
 /// Returns the conditions of a run beyond workload, scale, memory, storage and tier that affect its
 /// figures. Runs that differ in them are in different tables.
-fn conditions(file: &ResultFile, group: &Group<'_>) -> String {
-    let plan = &file.plan;
+fn conditions(group: &Group<'_>) -> String {
+    let plan = &group.file.plan;
     let own_file = plan.workload_files.get(group.workload);
     let data = group.dataset.and_then(|data| data.sha256.as_ref());
     let parts = [
@@ -389,7 +316,7 @@ fn conditions(file: &ResultFile, group: &Group<'_>) -> String {
         (plan.clients > 1).then(|| format!("{} clients", plan.clients)),
         plan.target_rate.map(|rate| format!("{rate} operations per second")),
         plan.cold.then(|| "cold reads".to_owned()),
-        notes::network::name(file).map(|link| format!("servers over imitated {link}")),
+        notes::network::name(group.file).map(|link| format!("servers over imitated {link}")),
         data.map(|digest| format!("rows {}", text::clipped(digest, 9))),
         own_file.map(|own| format!("file {}", ids::digest(&own.text))),
     ];

@@ -1,7 +1,7 @@
 //! Summary of an engine in a table, over its rows or over its questions. It has the means of the
 //! terminal's screen, divided by those of the best engine.
 
-use embermark_model::result::{Counts, PhaseKind, ResultFile};
+use embermark_model::result::Counts;
 use serde::{Serialize, Serializer};
 
 use super::number::{Number, ends};
@@ -26,19 +26,15 @@ impl Work {
     /// Both kinds.
     pub const ALL: [Self; 2] = [Self::Rows, Self::Questions];
 
-    /// Returns the kind of a phase. `None` if the phase does not count.
-    fn from_kind(kind: PhaseKind) -> Option<Self> {
+    /// Returns the kind of a row of a table. `None` if its phase does not count.
+    pub fn for_row(kinds: &Kinds<'_>, group: &Group<'_>, row: &Row<'_>) -> Option<Self> {
+        let variant = row.variant.unwrap_or(group.variant);
+        let kind = kinds.at((group.workload, variant, row.phase?));
         match kind.counts {
             Some(Counts::Analytics) => Some(Self::Questions),
             Some(_) => Some(Self::Rows),
             None => kind.of_rows.then_some(Self::Rows),
         }
-    }
-
-    /// Returns the kind of a row of a table.
-    pub fn for_row(kinds: &Kinds<'_>, group: &Group<'_>, row: &Row<'_>) -> Option<Self> {
-        let variant = row.variant.unwrap_or(group.variant);
-        row.phase.and_then(|phase| Self::from_kind(kinds.at((group.workload, variant, phase))))
     }
 }
 
@@ -52,36 +48,25 @@ impl Work {
     )
 )]
 pub(super) enum Stands {
-    /// It has a mean time.
-    Timed(Timed),
+    /// A mean over the phases of one kind of work.
+    Timed {
+        /// Its time divided by that of the best engine that answered every phase, as a geometric
+        /// mean. If it did not answer every phase, its time divided by the best of each phase.
+        /// Absent if no engine competes with it.
+        ratio: Option<f64>,
+        /// The 95 % interval of the ratio. Absent for the best, and with fewer than three trials.
+        interval: Option<[f64; 2]>,
+        /// The geometric mean of the times of an operation, in ns.
+        ns: f64,
+        /// Number of phases that it answered, and of all phases.
+        answered: [usize; 2],
+        /// Marks as in the terminal's tables.
+        marks: String,
+    },
     /// The reason why it has no mean.
     Says(String),
     /// Nothing was measured.
     Nothing,
-}
-
-/// A mean over the phases of one kind of work.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Timed {
-    /// Its time divided by that of the best engine that answered every phase, as a geometric mean.
-    /// If it did not answer every phase, its time divided by the best of each phase. Absent if no
-    /// engine competes with it.
-    pub ratio: Option<f64>,
-    /// The 95 % interval of the ratio. Absent for the best, and with fewer than three trials.
-    pub interval: Option<[f64; 2]>,
-    /// The geometric mean of the times of an operation, in ns.
-    pub ns: f64,
-    /// Number of phases that it answered, and of all phases.
-    pub answered: [usize; 2],
-    /// Marks as in the terminal's tables.
-    pub marks: String,
-}
-
-impl Timed {
-    /// Whether it answered every phase.
-    pub const fn is_whole(&self) -> bool {
-        self.answered[0] == self.answered[1]
-    }
 }
 
 impl Serialize for Stands {
@@ -90,7 +75,7 @@ impl Serialize for Stands {
         match self {
             Self::Nothing => to.serialize_none(),
             Self::Says(says) => to.serialize_str(says),
-            Self::Timed(Timed { ratio, interval, ns, answered: [answered, of], marks }) => {
+            Self::Timed { ratio, interval, ns, answered: [answered, of], marks } => {
                 let [low, high] = ends(*interval);
                 (ratio.map(Number), low, high, Number(*ns), answered, of, marks).serialize(to)
             }
@@ -99,14 +84,9 @@ impl Serialize for Stands {
 }
 
 /// Returns the summary of each engine of a group in a kind of work, in their order.
-pub(super) fn standings(
-    file: &ResultFile,
-    group: &Group<'_>,
-    kinds: &Kinds<'_>,
-    work: Work,
-) -> Vec<Stands> {
+pub(super) fn standings(group: &Group<'_>, kinds: &Kinds<'_>, work: Work) -> Vec<Stands> {
     let wanted = |row: &Row<'_>| Work::for_row(kinds, group, row) == Some(work);
-    let line = means::line(file, group, wanted);
+    let line = means::line(group, wanted);
     let least = line.boxes.iter().find_map(|stands| match stands {
         Standing::Mean(mean) if mean.best => Some(mean.ratio),
         _ => None,
@@ -117,22 +97,16 @@ pub(super) fn standings(
 fn stands(line: &Line<'_>, place: usize, least: Option<f64>) -> Stands {
     let times = || line.steps.iter().filter_map(|step| time(step, place));
     let answered = times().count();
-    let timed = |mean: Option<&Mean>, ns: f64| {
-        let is_whole = answered == line.steps.len();
-        let ratio =
-            mean.map(|mean| if is_whole { mean.ratio / least.unwrap_or(1.0) } else { mean.ratio });
-        let lead = mean.map_or("", |mean| grid::lead(mean.best, mean.not_significant));
-        let lost = mean.filter(|mean| mean.lost).map_or("", |_| grid::LOST);
-        Stands::Timed(Timed {
-            ratio,
-            interval: mean.and_then(|mean| mean.interval),
-            ns,
-            answered: [answered, line.steps.len()],
-            marks: [lead, lost].concat(),
-        })
+    let answered = [answered, line.steps.len()];
+    let timed = |mean: &Mean, ns: f64| {
+        let best = least.filter(|_| answered[0] == answered[1]).unwrap_or(1.0);
+        let lead = grid::lead(mean.best, mean.not_significant);
+        let marks = [lead, if mean.lost { grid::LOST } else { "" }].concat();
+        let ratio = Some(mean.ratio / best);
+        Stands::Timed { ratio, interval: mean.interval, ns, answered, marks }
     };
     match (&line.boxes[place], geometric_mean(times())) {
-        (Standing::Mean(mean), Some(ns)) => timed(Some(mean), ns),
+        (Standing::Mean(mean), Some(ns)) => timed(mean, ns),
         (Standing::Behind(shortfall), _) => {
             Stands::Says(text::clipped(&format!("behind: {}", shortfall.words(None)), 200))
         }
@@ -140,7 +114,10 @@ fn stands(line: &Line<'_>, place: usize, least: Option<f64>) -> Stands {
         (Standing::Weaker, _) => Stands::Says("weaker".to_owned()),
         (Standing::Broken, _) => Stands::Says("broken".to_owned()),
         (Standing::ByUrl, _) => Stands::Says("by URL".to_owned()),
-        (_, Some(ns)) => timed(None, ns),
+        (_, Some(ns)) => {
+            let (ratio, interval, marks) = (None, None, String::new());
+            Stands::Timed { ratio, interval, ns, answered, marks }
+        }
         (_, None) => Stands::Nothing,
     }
 }

@@ -3,14 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use embermark_model::result::ResultFile;
+use embermark_model::result::Cell;
 use serde::Serialize;
 
 use super::cells;
 use super::figures::Figures;
 use super::index::Index;
 use super::number::Number;
-use super::standing::{Stands, Timed};
+use super::standing::Stands;
 use crate::statistics::{geometric_mean, median};
 use crate::summary::{Group, Resource};
 use crate::text;
@@ -34,8 +34,8 @@ struct EngineSummary {
     version: Option<usize>,
     /// Whether it competes.
     ranked: bool,
-    rows: WorkSummary,
-    questions: WorkSummary,
+    rows: Past,
+    questions: Past,
     used: [Option<f64>; RESOURCES.len()],
 }
 
@@ -46,29 +46,32 @@ impl EngineSummary {
     }
 }
 
-/// Summary of an engine in one kind of work.
-enum WorkSummary {
-    Timed { ratio: Option<f64>, ns: f64, whole: bool },
+/// Summary of an engine in an earlier result.
+#[derive(Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(untagged)]
+enum Past {
+    // The time in ns, and the ratio if it answered every phase.
+    Timed(Number, Option<Number>),
     Says(String),
-    Nothing,
+    #[cfg_attr(test, ts(type = "null"))]
+    Nothing(Option<()>),
 }
 
-impl WorkSummary {
+impl Past {
     fn new(stands: &Stands) -> Self {
         match stands {
-            Stands::Timed(timed) => {
-                let Timed { ratio, ns, .. } = timed;
-                Self::Timed { ratio: *ratio, ns: *ns, whole: timed.is_whole() }
+            Stands::Timed { ratio, ns, answered: [answered, of], .. } => {
+                Self::Timed(Number(*ns), ratio.filter(|_| answered == of).map(Number))
             }
             Stands::Says(says) => Self::Says(text::clipped(says, 80)),
-            Stands::Nothing => Self::Nothing,
+            Stands::Nothing => Self::Nothing(None),
         }
     }
 
-    /// Returns its ratio if it answered every phase.
-    const fn ratio(&self) -> Option<f64> {
+    fn ratio(&self) -> Option<f64> {
         match self {
-            Self::Timed { ratio, whole: true, .. } => *ratio,
+            Self::Timed(_, ratio) => ratio.map(|ratio| ratio.0),
             _ => None,
         }
     }
@@ -126,39 +129,18 @@ pub(super) struct History<'a> {
 
 type HistoryRow = (usize, Option<usize>, Past, Past, [Option<Number>; RESOURCES.len()]);
 
-/// Summary of an engine in an earlier result.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-#[serde(untagged)]
-enum Past {
-    Timed(Number, Option<Number>),
-    Says(String),
-    #[cfg_attr(test, ts(type = "null"))]
-    Nothing(Option<()>),
-}
-
-impl Past {
-    fn new(kept: &WorkSummary) -> Self {
-        match kept {
-            WorkSummary::Timed { ns, .. } => Self::Timed(Number(*ns), kept.ratio().map(Number)),
-            WorkSummary::Says(says) => Self::Says(says.clone()),
-            WorkSummary::Nothing => Self::Nothing(None),
-        }
-    }
-}
-
 impl Summaries {
     /// Adds a table of a result.
-    pub fn add(&mut self, result: usize, figures: &Figures, file: &ResultFile, group: &Group<'_>) {
+    pub fn add(&mut self, result: usize, figures: &Figures, group: &Group<'_>) {
         let kept = self.groups.entry(figures.group).or_default();
         for (place, engine) in group.engines.iter().enumerate() {
-            let own = file.cells.iter();
-            let own = own.filter(|cell| cell.id.engine == engine.id && group.holds(&cell.id));
-            let versions = &mut self.versions;
-            let version = own.flat_map(cells::versions).next().map(|version| {
+            let is_own = |cell: &&Cell| cell.id.engine == engine.id && group.holds(&cell.id);
+            let mut versions = group.file.cells.iter().filter(is_own).flat_map(cells::versions);
+            let known = &mut self.versions;
+            let version = versions.next().map(|version| {
                 *self.known.entry(version).or_insert_with_key(|version| {
-                    versions.push(version.clone());
-                    versions.len() - 1
+                    known.push(version.clone());
+                    known.len() - 1
                 })
             });
             kept.push(EngineSummary {
@@ -166,8 +148,8 @@ impl Summaries {
                 engine: figures.engines[place],
                 version,
                 ranked: engine.ranked(group.durability),
-                rows: WorkSummary::new(&figures.rows[place]),
-                questions: WorkSummary::new(&figures.questions[place]),
+                rows: Past::new(&figures.rows[place]),
+                questions: Past::new(&figures.questions[place]),
                 used: RESOURCES.map(|resource| group.usage[place].comparable(resource)),
             });
         }
@@ -201,7 +183,7 @@ impl Summaries {
         let row = |kept: &EngineSummary| {
             let version = kept.version.and_then(|version| places.get(&version).copied());
             let used = kept.used.map(|used| used.map(Number));
-            (kept.result, version, Past::new(&kept.rows), Past::new(&kept.questions), used)
+            (kept.result, version, kept.rows.clone(), kept.questions.clone(), used)
         };
         History {
             versions: versions.iter().map(|version| &*self.versions[*version]).collect(),
@@ -220,12 +202,10 @@ fn latest(kept: &[EngineSummary], index: &Index) -> BTreeMap<usize, usize> {
     }
     let fullest = engines.values().copied().max().unwrap_or_default();
     let mut latest: BTreeMap<usize, usize> = BTreeMap::new();
-    for result in
-        engines.into_iter().filter(|(_, own)| 2 * own >= fullest).map(|(result, _)| result)
-    {
-        let (machine, started) = index.machine_and_start(result);
-        let before = latest.entry(machine).or_insert(result);
-        if index.machine_and_start(*before).1 < started {
+    for (result, _) in engines.into_iter().filter(|(_, own)| 2 * own >= fullest) {
+        let of = &index.results[result];
+        let before = latest.entry(of.machine).or_insert(result);
+        if index.results[*before].started < of.started {
             *before = result;
         }
     }
@@ -250,7 +230,7 @@ fn table(kept: &[EngineSummary], index: &Index) -> Table {
     // An engine that was not installed on any machine has nothing to show.
     let has_run = |all: &[&EngineSummary]| all.iter().any(|kept| kept.version.is_some());
     let over = |(engine, all): (usize, Vec<&EngineSummary>)| {
-        let spread = |of: fn(&EngineSummary) -> &WorkSummary| {
+        let spread = |of: fn(&EngineSummary) -> &Past| {
             let ranked = all.iter().filter(|kept| kept.ranked);
             let ratios: Vec<f64> = ranked.filter_map(|kept| of(kept).ratio()).collect();
             Spread::new(&ratios)

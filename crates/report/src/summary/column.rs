@@ -60,6 +60,13 @@ pub struct Column {
     pub quantity: Quantity,
 }
 
+impl Column {
+    /// Makes a column from its key, heading and description.
+    pub(super) const fn new([key, heading, about]: [&'static str; 3], quantity: Quantity) -> Self {
+        Self { key, heading, about, quantity }
+    }
+}
+
 /// Amounts by the key of their column. Absent means not measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]

@@ -1,4 +1,5 @@
-//! Computes groups, rows and ratios from a result's cells.
+//! Computes groups, rows and ratios from a result's cells. Engines are in the order of the plan,
+//! phases in that in which they ran, and a variant follows the phase that it varies.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,7 +8,7 @@ use embermark_model::{CellId, Configuration, Durability, Extent, Status};
 
 use super::{
     Comparison, Engine, Entry, Figure, Group, Measured, Phases, Protocol, Row, Shortfall,
-    Shortfalls, Unit, Usage, Work, explained, loading, order, run_figures,
+    Shortfalls, Usage, Work, explained, loading, run_figures,
 };
 use crate::kinds::Kinds;
 use crate::statistics::{clamp_to_best, includes_one, is_measure, ratio_interval};
@@ -20,7 +21,7 @@ pub fn compare<'a>(file: &'a ResultFile, order: &[&str]) -> Comparison<'a> {
     let keys = text::unique(ids.map(|id| (id.workload.as_str(), id.extent(), id.durability)));
     let kinds = Kinds::new(file);
     let groups = keys.into_iter().map(|key| group(file, &kinds, key, order)).collect();
-    Comparison { groups, kinds }
+    Comparison { file, groups, kinds }
 }
 
 fn group<'a>(
@@ -30,10 +31,9 @@ fn group<'a>(
     order: &[&str],
 ) -> Group<'a> {
     let mut group = Group {
+        file,
         workload,
-        scale: extent.scale,
-        memory_limit: extent.memory_limit,
-        storage: extent.storage,
+        extent,
         durability,
         dataset: file.manifest.datasets.get(workload),
         variant: "",
@@ -44,39 +44,35 @@ fn group<'a>(
         protocol: None,
     };
     let cells: Vec<&Cell> = file.cells.iter().filter(|cell| group.holds(&cell.id)).collect();
-    let ids = order::planned(&file.plan.engines, cells.iter().map(|cell| cell.id.engine.as_str()));
-    let variants =
-        order::planned(&file.plan.variants, cells.iter().map(|cell| cell.id.variant.as_str()));
+    let ids = planned(&file.plan.engines, cells.iter().map(|cell| cell.id.engine.as_str()));
+    let variants = planned(&file.plan.variants, cells.iter().map(|cell| cell.id.variant.as_str()));
     let engines: Vec<Engine<'_>> = ids.iter().map(|id| engine(file, id, &cells)).collect();
     let find = |variant: &str, engine: &str| {
         cells.iter().copied().find(|cell| cell.id.variant == variant && cell.id.engine == engine)
     };
     // Computed once per cell, not once per row.
-    let phases: HashMap<&CellId, Phases<'_>> =
-        cells.iter().rev().map(|cell| (&cell.id, Phases::new(cell))).collect();
-    let shortfalls: HashMap<(&str, &str), Shortfalls<'_>> = (cells.iter())
-        .map(|cell| ((&*cell.id.variant, &*cell.id.engine), Shortfalls::new(cell)))
+    let of_cells: HashMap<&CellId, (Phases<'_>, Shortfalls<'_>)> = (cells.iter().rev())
+        .map(|cell| (&cell.id, (Phases::new(cell), Shortfalls::new(cell))))
         .collect();
-    let shortfall = |cell: &Cell, phase| {
-        shortfalls.get(&(&*cell.id.variant, &*cell.id.engine)).and_then(|all| all.at(phase))
+    let parts = |cell: &Cell, phase: Option<&str>| match (of_cells.get(&cell.id), phase) {
+        (Some((phases, _)), Some(phase)) => phases.at(phase),
+        _ => &[],
     };
+    let shortfall = |cell: &Cell, phase| of_cells.get(&cell.id)?.1.at(phase);
     let row = |(phase, variant): (Option<&'a str>, &'a str)| {
         let cells = || engines.iter().map(|engine| find(variant, engine.id));
         let mut row = Row {
             phase,
             variant: variants.first().is_some_and(|main| *main != variant).then_some(variant),
-            unit: Unit::Run,
+            per_operation: false,
             entries: cells()
                 .map(|cell| {
-                    let parts = |cell| parts(&phases, cell, phase);
-                    let of_cell = |cell| (cell, parts(cell), shortfall(cell, phase));
+                    let of_cell = |cell| (cell, parts(cell, phase), shortfall(cell, phase));
                     entry(file, kinds, cell.map(of_cell), phase)
                 })
                 .collect(),
-            loadings: cells()
-                .map(|cell| loading(cell?, phase?, parts(&phases, cell?, phase)))
-                .collect(),
-            run_figures: cells().map(|cell| run_figures(parts(&phases, cell?, phase))).collect(),
+            loadings: cells().map(|cell| loading(cell?, phase?, parts(cell?, phase))).collect(),
+            run_figures: cells().map(|cell| run_figures(parts(cell?, phase))).collect(),
             explained: cells().map(|cell| explained(cell?, phase?)).collect(),
         };
         rank(&mut row, &engines, durability);
@@ -84,29 +80,16 @@ fn group<'a>(
     };
     // A user's workload may use the same phase names, so its phases stay in their own order.
     let order = if file.plan.workload_files.contains_key(workload) { &[] } else { order };
-    group.rows = order::rows(&cells, &variants, order).into_iter().map(row).collect();
+    group.rows = rows(&cells, &variants, order).into_iter().map(row).collect();
     group.variant = variants.first().copied().unwrap_or_default();
-    let usage = |engine: &Engine<'_>| {
-        let cell = find(group.variant, engine.id)?;
-        Some(Usage::for_cell(cell).above_floor(file, cell, Work::All))
-    };
+    let usage = |of: &Engine<'_>| Some(Usage::new(file, find(group.variant, of.id)?, Work::All));
     group.usage = engines.iter().map(|engine| usage(engine).unwrap_or_default()).collect();
-    let size = |variant, engine: &Engine<'_>| find(variant, engine.id).and_then(Cell::disk);
-    let sizes = variants
-        .iter()
-        .map(|variant| (*variant, engines.iter().map(|engine| size(variant, engine)).collect()));
-    group.sizes = sizes.collect();
+    let sizes = |variant| {
+        engines.iter().map(|engine| find(variant, engine.id).and_then(Cell::disk)).collect()
+    };
+    group.sizes = variants.iter().map(|variant| (*variant, sizes(variant))).collect();
     group.protocol = Protocol::from_cells(cells.into_iter());
     Group { engines, ..group }
-}
-
-/// Returns a phase of a cell in each trial. Empty without a phase.
-fn parts<'p, 'a>(
-    phases: &'p HashMap<&CellId, Phases<'a>>,
-    cell: &Cell,
-    phase: Option<&str>,
-) -> &'p [(u32, &'a PhaseResult)] {
-    phases.get(&cell.id).zip(phase).map_or(&[], |(all, phase)| all.at(phase))
 }
 
 fn engine<'a>(file: &'a ResultFile, id: &'a str, cells: &[&'a Cell]) -> Engine<'a> {
@@ -134,15 +117,10 @@ fn entry<'a>(
     phase: Option<&str>,
 ) -> Entry<'a> {
     let Some((cell, parts, shortfall)) = cell else { return Entry::Absent };
-    let ended = |status: Status| match status.has_figures() {
-        true => Entry::Absent,
-        false => Entry::Ended(status),
-    };
-    let Some(status) = parts.iter().map(|(_, part)| part.status).reduce(Status::worst) else {
-        return ended(cell.status);
-    };
+    let status = parts.iter().map(|(_, part)| part.status).reduce(Status::worst);
+    let status = status.unwrap_or(cell.status);
     if !status.has_figures() {
-        return ended(status);
+        return Entry::Ended(status);
     }
     // An unsupported phase does not spoil the others, but any other failure does.
     let tainted = !(cell.status.has_figures() || cell.status.concerns_only_phase());
@@ -150,14 +128,11 @@ fn entry<'a>(
     Figure::from_parts(parts).map_or(Entry::Absent, |figure| {
         Entry::Measured(Measured {
             figure,
-            ratio: None,
-            ratio_interval: None,
-            best: false,
-            not_significant: false,
             tainted,
             lost: cell.lost_trials.len(),
             commits_each,
             shortfall,
+            ..Measured::default()
         })
     })
 }
@@ -202,19 +177,13 @@ pub(crate) fn rank(row: &mut Row<'_>, engines: &[Engine<'_>], tier: Durability) 
     let figures = || row.entries.iter().filter_map(|entry| Some(&entry.measured()?.figure));
     let same_work = figures().all(|figure| Some(figure.ops) == figures().map(|f| f.ops).next());
     let complete = figures().all(|figure| figure.elapsed_ns.is_some());
-    row.unit = if same_work && complete { Unit::Run } else { Unit::Operation };
+    row.per_operation = !(same_work && complete);
 
-    let mut ranked: Vec<&mut Measured<'_>> = row
-        .entries
-        .iter_mut()
-        .zip(engines)
-        .filter_map(|(entry, engine)| match entry {
-            Entry::Measured(measured) if engine.ranked(tier) && measured.competes() => {
-                Some(measured)
-            }
-            _ => None,
-        })
-        .collect();
+    let competing = row.entries.iter_mut().zip(engines).filter_map(|(entry, engine)| match entry {
+        Entry::Measured(of) if engine.ranked(tier) && of.competes() => Some(of),
+        _ => None,
+    });
+    let mut ranked: Vec<&mut Measured<'_>> = competing.collect();
     // A single engine has nothing to be compared with.
     if ranked.len() < 2 {
         return;
@@ -234,5 +203,72 @@ pub(crate) fn rank(row: &mut Row<'_>, engines: &[Engine<'_>], tier: Durability) 
     let shared = ranked.iter().any(|measured| measured.not_significant);
     for best in ranked.iter_mut().filter(|measured| measured.best) {
         best.not_significant = shared;
+    }
+}
+
+/// Returns the names in `present`: those of the plan first and in its order, then the others as
+/// they appear.
+fn planned<'a>(plan: &'a [String], present: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut names = text::unique(present);
+    let place = |name: &str| plan.iter().position(|planned| planned == name);
+    names.sort_by_key(|name| place(name).unwrap_or(usize::MAX));
+    names
+}
+
+/// Returns the rows of a group as (phase, variant). A variant whose cells reached no phase has one
+/// row without a phase, so that its cells are shown.
+fn rows<'a>(
+    cells: &[&'a Cell],
+    variants: &[&'a str],
+    order: &[&str],
+) -> Vec<(Option<&'a str>, &'a str)> {
+    let of_variants: Vec<(&str, Vec<&str>)> =
+        variants.iter().map(|variant| (*variant, phases(cells, variant))).collect();
+    let mut all = Vec::new();
+    for (_, phases) in &of_variants {
+        weave(&mut all, phases.iter().copied());
+    }
+    all.sort_by_key(|phase| order.iter().position(|name| name == phase).unwrap_or(usize::MAX));
+    let mut rows = Vec::new();
+    for phase in all {
+        let with = of_variants.iter().filter(|(_, phases)| phases.contains(&phase));
+        rows.extend(with.map(|(variant, _)| (Some(phase), *variant)));
+    }
+    let without = of_variants.iter().filter(|(_, phases)| phases.is_empty());
+    rows.extend(without.map(|(variant, _)| (None, *variant)));
+    rows
+}
+
+/// Returns the phases of one variant in the order in which they ran in the first completed trial.
+/// Phases of other trials are inserted at their positions.
+fn phases<'a>(cells: &[&'a Cell], variant: &str) -> Vec<&'a str> {
+    let of_variant = cells.iter().filter(|cell| cell.id.variant == variant);
+    let mut trials: Vec<_> = of_variant.flat_map(|cell| &cell.trials).collect();
+    trials.sort_by_key(|trial| match trial.status {
+        Status::Ok => 0,
+        Status::Capped => 1,
+        _ => 2,
+    });
+    let mut known = Vec::new();
+    for trial in trials {
+        weave(&mut known, trial.phases.iter().map(|part| part.phase.as_str()));
+    }
+    known
+}
+
+/// Inserts the missing `names` into `known`, each after its predecessor.
+fn weave<'a>(known: &mut Vec<&'a str>, names: impl Iterator<Item = &'a str>) {
+    let mut next = 0;
+    for name in names {
+        // Trials of one cell nearly always have the same phases.
+        let at_once = known.get(next).filter(|other| **other == name).map(|_| next);
+        let place = at_once.or_else(|| known.iter().position(|other| *other == name));
+        next = match place {
+            Some(place) => place + 1,
+            None => {
+                known.insert(next, name);
+                next + 1
+            }
+        };
     }
 }

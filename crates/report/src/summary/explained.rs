@@ -1,6 +1,6 @@
 //! Requests of an operation to the operating system, from the trials that count them.
 
-use embermark_model::result::{CallKind, Cell, OsCost, Resources, ResultFile, Run, SystemCalls};
+use embermark_model::result::{CallKind, Cell, OsCost, Resources, ResultFile, SystemCalls};
 use serde::Serialize;
 
 use super::column::Quantity::{Bytes, Number};
@@ -39,16 +39,16 @@ pub(crate) enum Source {
 /// A column for an operation, and its count of a run.
 type Count = (Column, Source);
 
-const fn calls([key, heading, about]: [&'static str; 3], of: fn(&SystemCalls) -> u64) -> Count {
-    (Column { key, heading, about, quantity: Number }, Source::Calls(of))
+const fn calls(labels: [&'static str; 3], of: fn(&SystemCalls) -> u64) -> Count {
+    (Column::new(labels, Number), Source::Calls(of))
 }
 
-const fn cost([key, heading, about]: [&'static str; 3], of: fn(&OsCost) -> Option<u64>) -> Count {
-    (Column { key, heading, about, quantity: Number }, Source::Cost(of))
+const fn cost(labels: [&'static str; 3], of: fn(&OsCost) -> Option<u64>) -> Count {
+    (Column::new(labels, Number), Source::Cost(of))
 }
 
 const fn bytes(key: &'static str, about: &'static str, of: Source) -> Count {
-    (Column { key, heading: about, about, quantity: Bytes }, of)
+    (Column::new([key, about, about], Bytes), of)
 }
 
 /// Every count. CSV and Parquet have it under its key, as the total of a run.
@@ -87,10 +87,7 @@ pub fn explained_columns() -> [Vec<Column>; 2] {
 
 /// Returns the requests of an operation of a phase of a cell. `None` if they were not counted.
 pub fn explained(cell: &Cell, phase: &str) -> Option<Explanation> {
-    explanation(cell.explained(phase)?)
-}
-
-fn explanation(run: &Run) -> Option<Explanation> {
+    let run = cell.explained(phase)?;
     let explained = run.explained.as_ref()?;
     let (traced_ops, ops) = (explained.traced_ops, run.ops);
     let per = |count: u64, ops: u64| (ops > 0).then(|| count as f64 / ops as f64);

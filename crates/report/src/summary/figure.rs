@@ -1,7 +1,9 @@
 //! One engine's time for one phase, over all trials of a cell.
 
+use std::collections::HashMap;
+
 use embermark_meter::merge;
-use embermark_model::result::{Execution, Latency, Observed, PhaseResult, ResultFile, Run};
+use embermark_model::result::{Cell, Execution, Latency, Observed, PhaseResult, ResultFile, Run};
 use serde::Serialize;
 
 use super::Sharing;
@@ -10,7 +12,7 @@ use crate::{ageing, text};
 
 /// Time of one phase. In a trial it is the mean over the counted runs, as published comparisons use
 /// it. Over the trials it is the median.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Figure<'a> {
     /// Time per operation in ns: the median over the trials.
@@ -74,7 +76,10 @@ impl<'a> Figure<'a> {
         let sharing = Sharing::from_trials(&trials);
         // With a schedule, the time of a whole run is the schedule's.
         let paced = sharing.as_ref().is_some_and(|sharing| sharing.schedule.is_some());
-        let means: Vec<f64> = trials.iter().filter_map(|runs| mean_elapsed(runs)).collect();
+        let elapsed = |runs: &Vec<&Run>| {
+            mean(&runs.iter().map(|run| run.elapsed_ns as f64).collect::<Vec<f64>>())
+        };
+        let means: Vec<f64> = trials.iter().filter_map(elapsed).collect();
         Some(Self {
             per_op_ns: median(&per_trial_ns)?,
             mean_ns: mean(&per_trial_ns)?,
@@ -158,11 +163,6 @@ pub(crate) fn counted(part: &PhaseResult) -> Vec<&Run> {
     part.runs.iter().filter(|run| !run.discarded).collect()
 }
 
-fn mean_elapsed(runs: &[&Run]) -> Option<f64> {
-    let total: f64 = runs.iter().map(|run| run.elapsed_ns as f64).sum();
-    (!runs.is_empty()).then(|| total / runs.len() as f64)
-}
-
 /// Returns the total time divided by the number of operations. For full runs that is the mean run
 /// divided by its operations. For capped runs, each operation weighs the same. `None` if there was
 /// no operation or no time passed, because that is not a measurement.
@@ -197,4 +197,24 @@ pub(crate) fn per_operation(runs: &[&Run]) -> Option<f64> {
     let (ops, total) = (runs.iter().map(|run| time_of_all(run)))
         .fold((0.0, 0.0), |(ops, total), (more, longer)| (ops + more, total + longer));
     Some(total / ops).filter(|time| is_measure(*time))
+}
+
+/// Each phase of a cell in the trials that reached it, with the index of the trial.
+pub(crate) struct Phases<'a>(HashMap<&'a str, Vec<(u32, &'a PhaseResult)>>);
+
+impl<'a> Phases<'a> {
+    pub(crate) fn new(cell: &'a Cell) -> Self {
+        let mut all: HashMap<&str, Vec<(u32, &PhaseResult)>> = HashMap::new();
+        for trial in &cell.trials {
+            for part in &trial.phases {
+                all.entry(&part.phase).or_default().push((trial.index, part));
+            }
+        }
+        Self(all)
+    }
+
+    /// Returns one phase in the order of the trials. Empty if no trial reached it.
+    pub(crate) fn at(&self, phase: &str) -> &[(u32, &'a PhaseResult)] {
+        self.0.get(phase).map_or(&[], Vec::as_slice)
+    }
 }

@@ -22,8 +22,8 @@ pub struct Protocol {
 impl Protocol {
     /// Returns the protocol of some cells. `None` if none of them completed.
     pub fn from_cells<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<Self> {
-        let ended: Vec<&Cell> =
-            cells.filter(|c| c.status.has_figures() && !c.trials.is_empty()).collect();
+        let ended = |cell: &&Cell| cell.status.has_figures() && !cell.trials.is_empty();
+        let ended: Vec<&Cell> = cells.filter(ended).collect();
         // A phase that an engine does not support has no runs.
         let ran = |phase: &&PhaseResult| !phase.runs.is_empty();
         let trials = || ended.iter().flat_map(|cell| &cell.trials);
@@ -46,13 +46,12 @@ impl fmt::Display for Protocol {
     /// Formats the protocol: `6 runs (1 warm-up) x 3 trials`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { trials, runs, warmup_runs } = self;
-        f.write_str(&between(runs, "run"))?;
-        match (warmup_runs.start(), warmup_runs.end()) {
-            (_, 0) => {}
-            (fewest, most) if fewest == most => write!(f, " ({most} warm-up)")?,
-            (_, most) => write!(f, " (up to {most} warm-up)")?,
-        }
-        write!(f, " x {}", between(trials, "trial"))
+        let warm_up = match (warmup_runs.start(), warmup_runs.end()) {
+            (_, 0) => String::new(),
+            (fewest, most) if fewest == most => format!(" ({most} warm-up)"),
+            (_, most) => format!(" (up to {most} warm-up)"),
+        };
+        write!(f, "{}{warm_up} x {}", between(runs, "run"), between(trials, "trial"))
     }
 }
 

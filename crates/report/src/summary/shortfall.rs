@@ -8,7 +8,7 @@ use std::fmt;
 use embermark_model::result::{Cell, Observed, OpenLoopSchedule, Run};
 
 use super::figure::counted;
-use crate::format;
+use crate::{format, text};
 
 /// What one phase failed to do, in its worst trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,18 +39,17 @@ pub struct Shortfalls<'a>(Vec<Shortfall<'a>>);
 impl<'a> Shortfalls<'a> {
     /// Collects the shortfalls of a cell in one pass over its runs.
     pub fn new(cell: &'a Cell) -> Self {
-        let mut places: HashMap<&str, usize> = HashMap::new();
-        let mut worst: Vec<(&str, Option<Lacking>)> = Vec::new();
-        for part in cell.trials.iter().flat_map(|trial| &trial.phases) {
-            let place = *places.entry(&part.phase).or_insert_with(|| {
-                worst.push((&part.phase, None));
-                worst.len() - 1
-            });
-            let all = counted(part).into_iter().filter_map(Lacking::from_run).chain(worst[place].1);
-            worst[place].1 = all.max_by(|a, b| a.share().total_cmp(&b.share()));
+        let mut worst: HashMap<&str, Lacking> = HashMap::new();
+        let parts = || cell.trials.iter().flat_map(|trial| &trial.phases);
+        for part in parts() {
+            let known = worst.get(&*part.phase).copied();
+            let all = counted(part).into_iter().filter_map(Lacking::from_run).chain(known);
+            let most = all.max_by(|a, b| a.share().total_cmp(&b.share()));
+            worst.extend(most.map(|most| (&*part.phase, most)));
         }
-        let lacking = worst.into_iter();
-        Self(lacking.filter_map(|(phase, what)| Some(Shortfall { phase, what: what? })).collect())
+        let phases = text::unique(parts().map(|part| &*part.phase));
+        let shortfall = |phase| Some(Shortfall { phase, what: *worst.get(phase)? });
+        Self(phases.into_iter().filter_map(shortfall).collect())
     }
 
     /// Returns the shortfall of the given phase, or else of the first phase that has one.
@@ -70,7 +69,7 @@ impl<'a> Shortfall<'a> {
     pub fn words(&self, phase: Option<&str>) -> String {
         match Some(self.phase) == phase {
             true => self.what.to_string(),
-            false => format!("{} {}", crate::text::plain(self.phase), self.what),
+            false => format!("{} {}", text::plain(self.phase), self.what),
         }
     }
 }

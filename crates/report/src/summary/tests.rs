@@ -198,7 +198,7 @@ fn one_capped_engine_turns_its_row_into_time_per_operation_and_no_total_is_made_
     let file = file(vec![slow, fast]);
     let group = &compare(&file, &[]).groups[0];
     let (load, read) = (&group.rows[0], &group.rows[1]);
-    assert_eq!((load.unit, read.unit), (Unit::Operation, Unit::Run));
+    assert_eq!((load.per_operation, read.per_operation), (true, false));
     let slow = measured(load, 0);
     assert_eq!(slow.figure.elapsed_ns, None);
     assert_eq!(slow.figure.stop, Some(Stop { done: 4, of: 10 }));
@@ -214,7 +214,7 @@ fn engines_that_did_another_number_of_operations_are_compared_per_operation() {
     other.trials[0].phases[0].runs[0].ops = 5;
     let file = file(vec![other, loads("a", 1_000)]);
     let row = &compare(&file, &[]).groups[0].rows[0];
-    assert_eq!((row.unit, measured(row, 0).ratio), (Unit::Operation, Some(2.0)));
+    assert_eq!((row.per_operation, measured(row, 0).ratio), (true, Some(2.0)));
 }
 
 #[test]
@@ -582,13 +582,13 @@ fn ratios_are_drawn_inside_one_limit_of_memory() {
     let comparison = compare(&file, &[]);
     let [free, limited] = &comparison.groups[..] else { panic!("two groups") };
     let shown: Vec<String> =
-        comparison.groups.iter().map(|group| group.extent().to_string()).collect();
+        comparison.groups.iter().map(|group| group.extent.to_string()).collect();
     assert_eq!(shown, ["10", "10 within 256 MiB"]);
     // Engines are in the order of the plan: b, a.
     let ratios = |group: &Group<'_>| [0, 1].map(|engine| measured(&group.rows[0], engine).ratio);
     assert_eq!(ratios(free), [Some(2.0), Some(1.0)]);
     assert_eq!(ratios(limited), [Some(1.0), Some(3.0)]);
-    assert!(free.cell(&file, "single", "a").unwrap().id.memory_limit.is_none());
+    assert!(free.cell("single", "a").unwrap().id.memory_limit.is_none());
 }
 
 #[test]

@@ -4,10 +4,9 @@ use embermark_model::result::{BackgroundCpu, Cell, DeviceIo, PhaseResult, Result
 use serde::Serialize;
 
 use super::column::{Amounts, Column, Quantity};
-use super::energy;
 use super::figure::counted;
+use super::metric::{OVER_IDLE, trial_energy};
 use super::work::Work;
-use super::{above_floor, memory_floor};
 use crate::statistics::median;
 use crate::text;
 
@@ -68,28 +67,28 @@ impl Resource {
     /// Returns its column.
     pub const fn column(self) -> Column {
         use Quantity::{Bytes, Count, Share, Time};
-        let (key, heading, about, quantity) = match self {
-            Self::Energy => return energy::OVER_IDLE,
-            Self::Cpu => ("cpu_ns", "CPU", "CPU time", Time),
+        let (labels, quantity) = match self {
+            Self::Energy => return OVER_IDLE,
+            Self::Cpu => (["cpu_ns", "CPU", "CPU time"], Time),
             Self::ClientCpu => {
-                ("client_cpu_ns", "client CPU", "CPU time of a server's client", Time)
+                (["client_cpu_ns", "client CPU", "CPU time of a server's client"], Time)
             }
-            Self::AllCpu => ("all_cpu_ns", "", "CPU time of engine and client", Time),
-            Self::Peak => ("peak_bytes", "peak memory", "peak memory", Bytes),
+            Self::AllCpu => (["all_cpu_ns", "", "CPU time of engine and client"], Time),
+            Self::Peak => (["peak_bytes", "peak memory", "peak memory"], Bytes),
             Self::PeakAboveFloor => {
-                ("peak_above_floor_bytes", "above floor", "peak memory above the floor", Bytes)
+                (["peak_above_floor_bytes", "above floor", "peak memory above the floor"], Bytes)
             }
-            Self::Mean => ("mean_bytes", "mean memory", "mean memory", Bytes),
-            Self::Read => ("read_bytes", "read", "bytes read from storage", Bytes),
-            Self::Written => ("written_bytes", "written", "written to the device", Bytes),
-            Self::Flushes => ("flushes", "flushes", "flushes of the device", Count),
-            Self::Disk => ("disk_bytes", "on disk", "on disk, rows loaded once", Bytes),
+            Self::Mean => (["mean_bytes", "mean memory", "mean memory"], Bytes),
+            Self::Read => (["read_bytes", "read", "bytes read from storage"], Bytes),
+            Self::Written => (["written_bytes", "written", "written to the device"], Bytes),
+            Self::Flushes => (["flushes", "flushes", "flushes of the device"], Count),
+            Self::Disk => (["disk_bytes", "on disk", "on disk, rows loaded once"], Bytes),
             Self::BackgroundCpu => {
-                ("background_cpu_share", "background CPU", "background CPU", Share)
+                (["background_cpu_share", "background CPU", "background CPU"], Share)
             }
-            Self::Opening => ("open_ns", "", "time to open or start", Time),
+            Self::Opening => (["open_ns", "", "time to open or start"], Time),
         };
-        Column { key, heading, about, quantity }
+        Column::new(labels, quantity)
     }
 
     /// Whether it applies only to a whole cell, and not to a phase.
@@ -99,16 +98,8 @@ impl Resource {
 
     /// Whether it is summed over the phases, so that less work uses less of it.
     const fn is_sum(self) -> bool {
-        matches!(
-            self,
-            Self::Cpu
-                | Self::ClientCpu
-                | Self::AllCpu
-                | Self::Read
-                | Self::Written
-                | Self::Flushes
-                | Self::Energy
-        )
+        use Resource::{AllCpu, ClientCpu, Cpu, Energy, Flushes, Read, Written};
+        matches!(self, Cpu | ClientCpu | AllCpu | Read | Written | Flushes | Energy)
     }
 
     /// Whether it is counted in a separate trial: once, and without an error.
@@ -138,16 +129,14 @@ impl Resource {
             }),
             Self::Peak => peak(trial, work),
             Self::Mean => mean_memory(trial, work),
-            Self::Energy => energy::trial_energy(trial, work),
+            Self::Energy => trial_energy(trial, work),
             Self::Read => sum(trial, work, |run| run.engine.read_bytes),
             Self::Written => sum(trial, work, |run| to_device(run, |io| io.written_bytes)),
             Self::Flushes => sum(trial, work, |run| to_device(run, |io| io.flushes)),
-            // It belongs to a cell: the database of a timed trial may have been loaded a dozen
-            // times.
-            Self::Disk => None,
-            // It needs the file, which has the floor: see Usage::above_floor.
-            Self::PeakAboveFloor => None,
-            Self::BackgroundCpu => trial.background_cpu.as_ref().and_then(share),
+            // A size belongs to a cell: the database of a timed trial may have been loaded a dozen
+            // times. The floor is in the file: see Usage::new.
+            Self::Disk | Self::PeakAboveFloor => None,
+            Self::BackgroundCpu => background_share(trial.background_cpu?),
             Self::Opening => trial.open_ns.map(|ns| ns as f64),
         }
     }
@@ -159,7 +148,7 @@ impl Resource {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Usage {
     /// Amounts by the key of the resource's column.
-    amounts: Amounts,
+    pub amounts: Amounts,
     /// Whether less than the whole work was done: a phase was capped, could not be done or did not
     /// complete.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -167,31 +156,25 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Returns the resources of one cell for its whole workload.
-    pub fn for_cell(cell: &Cell) -> Self {
-        over(cell, Work::All)
-    }
-
-    /// Returns the resources of one cell for a run of one phase, whose index is `place` in most
-    /// trials. The size on disk and background CPU are only known for a whole cell.
-    pub fn for_phase_near(cell: &Cell, phase: &str, place: usize) -> Self {
-        over(cell, Work::Near(phase, place))
-    }
-
-    /// Adds the peak above the harness's floor in `file`, if that is known.
-    #[must_use]
-    pub fn above_floor(self, file: &ResultFile, cell: &Cell, work: Work<'_>) -> Self {
-        let parts = cell.trials.iter().flat_map(|trial| work.phases(trial));
-        let phases = text::unique(parts.map(|part| part.phase.as_str()));
-        let peak = self.get(Resource::Peak);
-        let above = peak.and_then(|peak| above_floor(peak, memory_floor(file, cell, &phases)));
-        let above = [(Resource::PeakAboveFloor.column(), above)].into_iter().collect();
-        Self { amounts: self.amounts.with(above), ..self }
-    }
-
-    /// Returns all amounts that are shown.
-    pub const fn amounts(&self) -> &Amounts {
-        &self.amounts
+    /// Returns the resources of a cell of `file` for some work. The size on disk and background CPU
+    /// are only known for a whole cell.
+    pub fn new(file: &ResultFile, cell: &Cell, work: Work<'_>) -> Self {
+        let phases = || cell.trials.iter().flat_map(|trial| work.phases(trial));
+        let amount = |used: Resource| {
+            let middle = |used: Resource| median(&used.per_trial(cell, work));
+            if used != Resource::PeakAboveFloor {
+                return middle(used);
+            }
+            let names = text::unique(phases().map(|part| part.phase.as_str()));
+            Some((middle(Resource::Peak)? - memory_floor(file, cell, &names)?).max(0.0))
+        };
+        let shown = Resource::SHOWN.into_iter().filter(|of| !work.is_of_phase() || !of.is_whole());
+        let short = |part: &PhaseResult| counted(part).iter().any(|run| run.ops < part.ops);
+        let bad = !work.is_of_phase() && !cell.status.has_figures();
+        Self {
+            amounts: shown.map(|used| (used.column(), amount(used))).collect(),
+            incomplete: bad || phases().any(|part| !part.status.has_figures() || short(part)),
+        }
     }
 
     /// Returns the amount of a resource, if it is shown.
@@ -207,9 +190,8 @@ impl Usage {
 
     /// Whether a resource of the engine was measured.
     pub fn is_measured(&self) -> bool {
-        let of_others = |resource: &Resource| *resource == Resource::BackgroundCpu;
-        let mut own = Resource::SHOWN.into_iter().filter(|resource| !of_others(resource));
-        own.any(|resource| self.get(resource).is_some())
+        let of_engine = |resource: &Resource| *resource != Resource::BackgroundCpu;
+        Resource::SHOWN.into_iter().filter(of_engine).any(|resource| self.get(resource).is_some())
     }
 }
 
@@ -220,19 +202,6 @@ fn to_device(run: &Run, count: fn(&DeviceIo) -> u64) -> Option<u64> {
         Some(maintenance) => own.checked_add(count(maintenance.device_io.as_ref()?)),
         None => Some(own),
     }
-}
-
-fn over(cell: &Cell, work: Work<'_>) -> Usage {
-    let shown = Resource::SHOWN.into_iter().filter(|used| !work.is_of_phase() || !used.is_whole());
-    let amounts = shown.map(|used| (used.column(), median(&used.per_trial(cell, work)))).collect();
-    Usage { amounts, incomplete: is_incomplete(cell, work) }
-}
-
-fn is_incomplete(cell: &Cell, work: Work<'_>) -> bool {
-    let phases = || cell.trials.iter().flat_map(|trial| work.phases(trial));
-    let short = |part: &PhaseResult| counted(part).iter().any(|run| run.ops < part.ops);
-    let bad = !work.is_of_phase() && !cell.status.has_figures();
-    bad || phases().any(|part| !part.status.has_figures() || short(part))
 }
 
 /// Returns the sum, over the phases with counted runs, of the mean per run.
@@ -253,25 +222,24 @@ fn sum(trial: &Trial, work: Work<'_>, value: impl Fn(&Run) -> Option<u64>) -> Op
 
 fn peak(trial: &Trial, work: Work<'_>) -> Option<f64> {
     let runs = work.phases(trial).flat_map(counted);
-    let peaks: Option<Vec<u64>> =
-        runs.map(|run| above_baseline(trial, run, run.engine.peak_bytes)).collect();
-    peaks?.into_iter().max().map(|bytes| bytes as f64)
+    let peaks = runs.map(|run| above_baseline(trial, run, run.engine.peak_bytes));
+    peaks.collect::<Option<Vec<u64>>>()?.into_iter().max().map(|bytes| bytes as f64)
 }
 
 /// Weights each run by its time. A short run has no samples.
 fn mean_memory(trial: &Trial, work: Work<'_>) -> Option<f64> {
     let runs = work.phases(trial).flat_map(counted);
-    let known: Vec<(f64, f64)> = runs
-        .filter_map(|run| {
-            let bytes = above_baseline(trial, run, run.engine.mean_bytes)?;
-            Some((bytes as f64, run.elapsed_ns as f64))
-        })
-        .collect();
-    let time: f64 = known.iter().map(|(_, ns)| ns).sum();
-    (time > 0.0).then(|| known.iter().map(|(bytes, ns)| bytes * ns).sum::<f64>() / time)
+    let (mut weighted, mut time) = (0.0, 0.0);
+    for run in runs {
+        if let Some(bytes) = above_baseline(trial, run, run.engine.mean_bytes) {
+            weighted += bytes as f64 * run.elapsed_ns as f64;
+            time += run.elapsed_ns as f64;
+        }
+    }
+    (time > 0.0).then(|| weighted / time)
 }
 
-fn share(background: &BackgroundCpu) -> Option<f64> {
+fn background_share(background: BackgroundCpu) -> Option<f64> {
     let taken = background.cpu_ns.checked_add(background.stolen_ns)?;
     (background.total_cpu_ns > 0).then(|| taken as f64 / background.total_cpu_ns as f64)
 }
@@ -281,4 +249,31 @@ fn share(background: &BackgroundCpu) -> Option<f64> {
 pub(crate) fn above_baseline(trial: &Trial, run: &Run, bytes: Option<u64>) -> Option<u64> {
     let baseline = if run.client.is_some() { 0 } else { trial.baseline_bytes.unwrap_or(0) };
     bytes.map(|bytes| bytes.saturating_sub(baseline))
+}
+
+/// Id of the engine that does nothing.
+const NULL: &str = "null";
+
+/// Returns the peak memory of the `null` engine over some phases of a cell's workload at its scale,
+/// in bytes. It was measured before the trials or in a cell of the same kind. `None` if it was not
+/// measured, and for engines in their own process, which has no memory of the harness.
+pub fn memory_floor(file: &ResultFile, cell: &Cell, phases: &[&str]) -> Option<f64> {
+    // The first run shows it, because either all runs of a cell have a client or none.
+    let first = cell.trials.iter().find_map(|trial| trial.phases.first()?.runs.first());
+    if first.is_some_and(|run| run.client.is_some()) {
+        return None;
+    }
+    let id = &cell.id;
+    let measured = file.manifest.floor.as_ref();
+    let measured = measured.and_then(|floor| floor.peak_of(&id.workload, id.scale, phases));
+    let null = || {
+        let own = file.cells.iter().find(|other| {
+            other.id.engine == NULL
+                && (&other.id.workload, other.id.extent(), &other.id.variant)
+                    == (&id.workload, id.extent(), &id.variant)
+        })?;
+        let phases = phases.iter().copied().collect();
+        median(&Resource::Peak.per_trial(own, Work::Whole(&phases)))
+    };
+    measured.map(|bytes| bytes as f64).or_else(null)
 }

@@ -9,6 +9,9 @@ use std::{env, fs};
 
 use ts_rs::{Config, TS, TypeVisitor};
 
+use crate::html::Page;
+use crate::scaling::{SeriesId, Within};
+
 /// Declarations of the visited types, and of all types in them.
 pub(crate) struct Declarations {
     config: Config,
@@ -28,6 +31,16 @@ impl Declarations {
             declared: BTreeMap::new(),
             imported: BTreeSet::new(),
         }
+    }
+
+    /// Makes the declarations of the page's data.
+    pub fn of_page() -> Self {
+        let mut declarations = Self::new();
+        declarations.visit::<Page<'static>>();
+        // Only flattened into others, and named by the page.
+        declarations.visit::<Within<'static>>();
+        declarations.visit::<SeriesId<'static>>();
+        declarations
     }
 
     /// Makes declarations that import the types of another file.

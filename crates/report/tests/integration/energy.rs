@@ -27,7 +27,7 @@ fn the_energy_of_a_phase_and_of_an_operation_is_its_power_over_idle_times_its_ti
             {
                 let (Some(measured), Some(beside)) = (entry.measured(), beside) else { continue };
                 let variant = row.variant.unwrap_or(group.variant);
-                let cell = group.cell(&file, variant, engine.id).unwrap();
+                let cell = group.cell(variant, engine.id).unwrap();
                 let place = file.cells.iter().position(|other| other.id == cell.id).unwrap();
                 let Some(joules) = beside.get("energy_joules") else { continue };
                 // Only if every run did all of its operations.

@@ -131,8 +131,8 @@ fn nothing_in_a_result_can_move_the_cursor_or_break_a_line() {
     for format in [Format::Table, Format::Markdown, Format::Csv] {
         let shown = shown(&hostile, format);
         let forbidden = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
-        assert_eq!(shown.find(forbidden), None, "{format}");
-        assert!(!shown.lines().any(|line| line.starts_with("line two")), "{format}");
+        assert_eq!(shown.find(forbidden), None, "{format:?}");
+        assert!(!shown.lines().any(|line| line.starts_with("line two")), "{format:?}");
     }
 }
 

@@ -1,9 +1,9 @@
 //! The raw runs as Parquet, read back.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use embermark_model::result::{ClientRun, Latency, OpenLoopSchedule, Resources, ResultFile, Run};
-use embermark_report::{Format, Options, load, parquet, render};
+use embermark_report::{DeviceResult, Format, Options, load, parquet_of, render};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 
@@ -15,7 +15,8 @@ fn fixture() -> ResultFile {
 
 fn written(file: &ResultFile) -> Vec<Row> {
     let out = tempfile::NamedTempFile::new().unwrap();
-    parquet("roof", file, Default::default(), out.path()).unwrap();
+    let roof = DeviceResult { device: "roof".to_owned(), path: PathBuf::new() };
+    parquet_of(&[roof], |_| Ok(file), Default::default(), out.path()).unwrap();
     let reader = SerializedFileReader::new(out.into_file()).unwrap();
     reader.get_row_iter(None).unwrap().map(Result::unwrap).collect()
 }

@@ -13,39 +13,20 @@ pub(super) const MIB: u64 = 1 << 20;
 /// Largest alignment of memory that direct I/O requires, in bytes.
 const ALIGNED: usize = 4_096;
 
+/// Result of a measurement.
+pub(super) type Result<T> = std::result::Result<T, MeasureError>;
+
 /// Why a device cannot be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
-    /// The path is not a usable folder.
-    #[error("{path}: {why}; name a folder on the device to measure", path = .path.display())]
+    /// The path is not a usable folder, its file system does not support direct I/O, or the device is
+    /// too full.
+    #[error("{path}: {why}", path = .path.display())]
     Folder {
         /// The path.
         path: PathBuf,
-        /// Why it cannot be used.
+        /// Why it cannot be used, and what to do.
         why: String,
-    },
-    /// The file system does not support direct I/O.
-    #[error(
-        "{path}: its file system ({why}) takes no direct I/O, so memory would be measured instead of a device; name a folder on a disk's \
-         own file system", path = .path.display()
-    )]
-    NoDirect {
-        /// The folder.
-        path: PathBuf,
-        /// Type of the file system, or the error of opening a file.
-        why: String,
-    },
-    /// The device is too full.
-    #[error(
-        "{path}: {free} MB are free, but {wanted} MB are needed: delete something, or write less with --write-limit", path = .path.display()
-    )]
-    NoRoom {
-        /// The folder.
-        path: PathBuf,
-        /// Free space in MB.
-        free: u64,
-        /// Needed space in MB.
-        wanted: u64,
     },
     /// A request to the device failed.
     #[error("cannot {doing} the file in {path}: {source}", path = .path.display())]
@@ -107,15 +88,19 @@ pub(super) struct TestFile {
 
 impl TestFile {
     /// Creates an empty file in a folder that has `room` bytes free.
-    pub fn create(folder: &Path, limit: u64, room: u64) -> Result<Self, MeasureError> {
-        let refused = |why: String| MeasureError::Folder { path: folder.to_owned(), why };
+    pub fn create(folder: &Path, limit: u64, room: u64) -> Result<Self> {
+        let unusable = |why: String| MeasureError::Folder { path: folder.to_owned(), why };
+        let refused =
+            |why: String| unusable(format!("{why}; name a folder on the device to measure"));
         let found = folder.metadata().map_err(|error| refused(error.to_string()))?;
         if !found.is_dir() {
             return Err(refused("it is not a folder".into()));
         }
         let no_direct = |why: &str| {
-            let why = why.to_owned();
-            MeasureError::NoDirect { path: folder.to_owned(), why }
+            unusable(format!(
+                "its file system ({why}) takes no direct I/O, so memory would be measured instead of a device; name a folder on a disk's \
+                 own file system"
+            ))
         };
         let kind = statfs(folder).map_err(|errno| refused(errno.to_string()))?.filesystem_type();
         // Newer kernels open files of tmpfs with O_DIRECT and ignore it.
@@ -125,20 +110,17 @@ impl TestFile {
         let stat = statvfs(folder).map_err(|errno| refused(errno.to_string()))?;
         let free = stat.blocks_available() * stat.fragment_size();
         if free < room {
-            return Err(MeasureError::NoRoom {
-                path: folder.to_owned(),
-                free: free / 1_000_000,
-                wanted: room.div_ceil(1_000_000),
-            });
+            let (free, wanted) = (free / 1_000_000, room.div_ceil(1_000_000));
+            return Err(unusable(format!(
+                "{free} MB are free, but {wanted} MB are needed: delete something, or write less with --write-limit"
+            )));
         }
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true).mode(0o600);
+        // A plain file first, which shows whether the folder accepts files at all.
         let named = tempfile::Builder::new()
             .prefix(".embermark-storage-")
-            .make_in(folder, |path| {
-                // A plain file first, which shows whether the folder accepts files at all.
-                options.clone().open(path)
-            })
+            .make_in(folder, |path| options.open(path))
             .map_err(|error| refused(error.to_string()))?;
         let file = OpenOptions::new()
             .read(true)
@@ -156,14 +138,14 @@ impl TestFile {
     }
 
     /// Extends the file by a MiB of content.
-    pub fn grow(&mut self, buffer: &Buffer) -> Result<(), MeasureError> {
+    pub fn grow(&mut self, buffer: &Buffer) -> Result<()> {
         self.write(buffer, self.bytes, MIB)?;
         self.bytes += MIB;
         Ok(())
     }
 
     /// Returns the smallest request that the file accepts: 512 bytes or a page.
-    pub fn min_request_bytes(&self, buffer: &mut Buffer) -> Result<u64, MeasureError> {
+    pub fn min_request_bytes(&self, buffer: &mut Buffer) -> Result<u64> {
         match self.file.read_exact_at(buffer.first_mut(512), 512) {
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(super::PAGE),
             Err(error) => Err(self.failed("read")(error)),
@@ -171,17 +153,17 @@ impl TestFile {
         }
     }
 
-    pub fn read(&self, buffer: &mut Buffer, offset: u64, bytes: u64) -> Result<(), MeasureError> {
+    pub fn read(&self, buffer: &mut Buffer, offset: u64, bytes: u64) -> Result<()> {
         self.file.read_exact_at(buffer.first_mut(bytes), offset).map_err(self.failed("read"))
     }
 
-    pub fn write(&mut self, buffer: &Buffer, offset: u64, bytes: u64) -> Result<(), MeasureError> {
+    pub fn write(&mut self, buffer: &Buffer, offset: u64, bytes: u64) -> Result<()> {
         self.written += bytes;
         self.file.write_all_at(buffer.first(bytes), offset).map_err(self.failed("write"))
     }
 
     /// Flushes written data to the device.
-    pub fn flush(&self) -> Result<(), MeasureError> {
+    pub fn flush(&self) -> Result<()> {
         self.file.sync_data().map_err(self.failed("flush"))
     }
 }

@@ -18,9 +18,8 @@ const MOST: usize = 16;
 /// Bytes of a row's number.
 const NUMBER: usize = 8;
 
-/// Bytes after the tag of the first message, and of the last one.
-const BEGAN: usize = 8;
-const ACCOUNT: usize = 4 * 8;
+/// Bytes after the tag of the last message. There are fewer after that of the first one.
+const ACCOUNT: usize = 3 * 8;
 
 /// Bytes of the longest message.
 const LONGEST: usize = NUMBER + MOST + ACCOUNT;
@@ -37,8 +36,6 @@ const BEGIN: u64 = u64::MAX - 1;
 pub(crate) struct Account {
     /// Rows made.
     pub made: u64,
-    /// Rows that did not fit in the queue.
-    pub lost: u64,
     /// Rows that count and were offered after their deadline: when the next row was due, or above 1
     /// kHz a millisecond after they were due themselves.
     pub missed: u64,
@@ -115,13 +112,9 @@ impl Sender {
 
     /// Sends the end and the account. Returns whether there was room.
     pub(super) fn end(&mut self, account: &Account) -> io::Result<bool> {
-        let Account { made, lost, missed, latest_ns } = *account;
-        let mut body = [0; ACCOUNT];
-        let places = body.as_chunks_mut::<8>().0;
-        for (place, count) in places.iter_mut().zip([made, lost, missed, latest_ns]) {
-            *place = count.to_le_bytes();
-        }
-        self.control(END, &body)
+        let Account { made, missed, latest_ns } = *account;
+        let counts = [made, missed, latest_ns].map(u64::to_le_bytes);
+        self.control(END, counts.as_flattened())
     }
 
     /// Sends a message other than a row: a tag instead of the number, and what follows. An empty
@@ -202,10 +195,10 @@ impl Receiver {
             self.pipe.read_exact(&mut self.message[..self.shape.length()])?;
             let number = self.message.first_chunk().map_or(END, |bytes| u64::from_le_bytes(*bytes));
             match number {
-                BEGIN => [self.began_ns] = self.numbers::<BEGAN, 1>()?,
+                BEGIN => [self.began_ns] = self.numbers::<1>()?,
                 END => {
-                    let [made, lost, missed, latest_ns] = self.numbers::<ACCOUNT, 4>()?;
-                    let account = Account { made, lost, missed, latest_ns };
+                    let [made, missed, latest_ns] = self.numbers::<3>()?;
+                    let account = Account { made, missed, latest_ns };
                     self.ended = Some(account);
                     return Ok(Received::End(account));
                 }
@@ -215,14 +208,10 @@ impl Receiver {
     }
 
     /// Returns the numbers that follow a message.
-    fn numbers<const BYTES: usize, const COUNT: usize>(&mut self) -> io::Result<[u64; COUNT]> {
-        let mut bytes = [0; BYTES];
-        self.pipe.read_exact(&mut bytes)?;
-        let mut numbers = [0; COUNT];
-        for (number, place) in numbers.iter_mut().zip(bytes.as_chunks::<8>().0) {
-            *number = u64::from_le_bytes(*place);
-        }
-        Ok(numbers)
+    fn numbers<const COUNT: usize>(&mut self) -> io::Result<[u64; COUNT]> {
+        let mut bytes = [[0_u8; 8]; COUNT];
+        self.pipe.read_exact(bytes.as_flattened_mut())?;
+        Ok(bytes.map(u64::from_le_bytes))
     }
 
     /// Drains the queue and returns the account at its end.

@@ -23,7 +23,7 @@ const SLEEPS: u64 = 1_000;
 const SECOND: u64 = 1_000_000_000;
 
 /// Task of a sensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Task {
     /// Rows per second.
     pub rate: u64,
@@ -51,9 +51,7 @@ impl Task {
     pub const fn rows(&self) -> u64 {
         self.end - self.first
     }
-}
 
-impl Task {
     /// Creates a task with this warm-up and window, each rounded to whole rows. The window has at
     /// least one.
     pub(crate) fn new(rate: u64, warm_up: Duration, window: Duration) -> Self {
@@ -122,7 +120,7 @@ struct Sensor {
 
 impl Sensor {
     const fn new(task: Task, began: u64) -> Self {
-        let account = Account { made: 0, lost: 0, missed: 0, latest_ns: 0 };
+        let account = Account { made: 0, missed: 0, latest_ns: 0 };
         Self { task, began, account }
     }
 
@@ -141,9 +139,8 @@ impl Sensor {
             if made > now {
                 return Ok(());
             }
-            let fits = offer(number)?;
+            offer(number)?;
             self.account.made += 1;
-            self.account.lost += u64::from(!fits);
             if (self.task.first..self.task.end).contains(&number) {
                 let late = now - made;
                 self.account.missed += u64::from(late > allowed);
@@ -194,7 +191,7 @@ mod tests {
     fn what_came_too_late_is_made_up_for_and_counted() {
         let mut sensor = sensor(1_000);
         sensor.emit(5 * SECOND + 3_500_000, |number| Ok(number != 2)).unwrap();
-        let account = Account { made: 4, lost: 1, missed: 3, latest_ns: 3_500_000 };
+        let account = Account { made: 4, missed: 3, latest_ns: 3_500_000 };
         assert_eq!(sensor.account, account, "all but the last, which is half a period late");
     }
 

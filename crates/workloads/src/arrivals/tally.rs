@@ -9,6 +9,7 @@ use super::sensor::Task;
 use crate::PhaseObserver;
 
 /// Counts rows and gaps, and tracks the window.
+#[derive(Default)]
 pub(crate) struct Tally {
     pub task: Task,
     /// Duration of commits.
@@ -33,18 +34,7 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(crate) fn new(task: Task) -> Self {
-        Self {
-            task,
-            service: Stopwatch::new(),
-            response: Stopwatch::new(),
-            stored: 0,
-            rows: 0,
-            next: 0,
-            runs: Vec::new(),
-            opened: None,
-            closed: None,
-            waits: [None; 2],
-        }
+        Self { task, ..Self::default() }
     }
 
     /// Counts the rows of a commit that ended `response` ns after it was due.

@@ -2,14 +2,13 @@
 //! them.
 
 use embermark_data::table::compare;
-use embermark_language::{Condition, Group, Operator, Range, Removed, Span, Work};
-use embermark_model::table::{ColumnType, Table, Value};
+use embermark_language::{Condition, Operator, Range, Removed, Span, Work};
+use embermark_model::table::{ColumnType, Table, Value, int_range};
 use smallvec::SmallVec;
 
 use super::aggregate::met_by;
-use super::cell::Cell;
-use super::codec::Codec;
-use super::table_rows::Rows;
+use super::kind::conditions_of;
+use super::{Cell, Codec, Rows};
 
 /// A condition with its bound.
 #[derive(Clone, Copy, Debug)]
@@ -38,12 +37,6 @@ pub(super) fn filters(cell: &Cell, phase: usize, i: usize) -> Filters<'_> {
     let each = cell.each(phase, i);
     let each = each.map(|(column, bound)| Filter { column, operator: Operator::Equal, bound });
     let mut all: Filters<'_> = match cell.work(phase) {
-        Work::Group(Group { conditions, .. })
-        | Work::Find { conditions, .. }
-        | Work::UpdateWhere { conditions, .. }
-        | Work::Delete { removed: Removed::Where { conditions, .. }, .. } => {
-            of_conditions(rows, conditions)
-        }
         Work::Range(Range {
             span: Span::Last { of, time, .. } | Span::From { of, time, .. },
             ..
@@ -60,7 +53,7 @@ pub(super) fn filters(cell: &Cell, phase: usize, i: usize) -> Filters<'_> {
             let bound = Value::Int(rows.older(*time, *units));
             Filters::from_iter([Filter { column: *time, operator: Operator::AtMost, bound }])
         }
-        _ => Filters::new(),
+        work => of_conditions(rows, conditions_of(work)),
     };
     all.extend(each);
     all
@@ -80,8 +73,8 @@ impl Filter<'_> {
         else {
             return true;
         };
-        let most = i64::MAX >> (64 - u32::from(bits) - u32::from(!signed && bits < 64));
-        (if signed { -most - 1 } else { 0 }..=most).contains(&bound)
+        let (least, most) = int_range(bits, signed);
+        (least..=most).contains(&bound)
     }
 
     /// Returns whether a value meets it. An absent value does not.
@@ -141,13 +134,18 @@ impl Access {
         best
     }
 
+    /// Returns the columns of the order, if there is one.
+    fn columns<'a>(&self, table: &'a Table) -> Option<&'a [usize]> {
+        match self.by {
+            By::All => None,
+            By::Key => Some(&table.key),
+            By::Index(n) => Some(&table.indexes[n]),
+        }
+    }
+
     /// Returns whether every row found meets one of the conditions.
     fn decides(&self, table: &Table, filters: &[Filter<'_>], of: &Filter<'_>) -> bool {
-        let columns = match self.by {
-            By::All => return false,
-            By::Key => &table.key,
-            By::Index(n) => &table.indexes[n],
-        };
+        let Some(columns) = self.columns(table) else { return false };
         // Texts in an index are cut, and the last text of a key has no end mark.
         let is_whole = match table.columns[of.column].of {
             ColumnType::Text | ColumnType::Bytes => {
@@ -181,13 +179,9 @@ impl Access {
         from: &mut Vec<u8>,
         to: &mut Vec<u8>,
     ) -> bool {
-        let columns = match self.by {
-            By::All => {
-                from.clear();
-                return false;
-            }
-            By::Key => &table.key,
-            By::Index(n) => &table.indexes[n],
+        let Some(columns) = self.columns(table) else {
+            from.clear();
+            return false;
         };
         let of = |column: usize, is: fn(Operator) -> bool| {
             let mut filters = filters.iter().filter(|f| f.has_place(table));

@@ -6,10 +6,9 @@ use std::sync::atomic::Ordering;
 use embermark_contract::{EngineError, Result, Scope};
 use embermark_language::{Arrive, Commit, Work};
 
-use super::arena::Arena;
-use super::cell::Cell;
 use super::keep::LAID_AT_ONCE;
-use super::port::{self, Database, OperationResults};
+use super::port;
+use super::{Arena, Cell, Database, Found};
 use crate::arrivals::{Sink, Task};
 
 /// Returns the rows per commit. `None`: the rows of a period.
@@ -61,7 +60,7 @@ pub(super) struct TableSink<'a> {
     arena: &'a mut Arc<Arena>,
     /// Whether each row is inserted on its own.
     one_by_one: bool,
-    found: OperationResults,
+    found: Found,
     /// Position of the next row.
     next: usize,
     /// Position up to which rows are laid out.
@@ -75,18 +74,9 @@ impl<'a> TableSink<'a> {
         database: &'a mut dyn Database,
         arena: &'a mut Arc<Arena>,
     ) -> Self {
-        let (next, one_by_one) =
-            (cell.tables[arrive.table].loaded, rows_of_commit(cell, arrive) == Some(1));
-        Self {
-            cell,
-            arrive,
-            database,
-            arena,
-            one_by_one,
-            found: OperationResults::default(),
-            next,
-            laid: next,
-        }
+        let (next, found) = (cell.tables[arrive.table].loaded, Found::default());
+        let one_by_one = rows_of_commit(cell, arrive) == Some(1);
+        Self { cell, arrive, database, arena, one_by_one, found, next, laid: next }
     }
 }
 

@@ -3,37 +3,38 @@
 mod arriving;
 mod foreign_client;
 mod judge;
-mod opening;
 mod ready;
-mod retention;
 mod run;
 mod work;
 
 use std::sync::Arc;
 
-use embermark_contract::EngineError;
-use embermark_language::Work;
+use embermark_clients::Tape;
+use embermark_contract::{EngineError, Reopener, Result, Store};
+use embermark_language::{Arrive, Keep, Work};
 use embermark_meter::{Measured, Meter};
 use embermark_model::result::Execution;
 use smallvec::SmallVec;
 
-use super::arena::Arena;
-use super::cell::Cell;
+use super::bench::foreign_client::ForeignClient;
+pub(super) use super::bench::foreign_client::ROLE;
+use super::bench::judge::DistinctAnswers;
 use super::client_checks::{self, ClientOperations};
 use super::client_task::ClientTask;
 use super::client_threads::ClientThreads;
-use super::distinct_answers::DistinctAnswers;
-use super::foreign_client::ForeignClient;
 use super::keep::{self, KeepOutcome};
 use super::kind::{changes_rows, is_question};
-use super::mix;
 use super::oracle::Oracle;
-use super::port::{self, Database, OperationResults};
+use super::port;
 use super::prepared::PreparedCell;
 use super::steady_state::SteadyStateMonitor;
+use super::{Arena, Cell, Database, Found, family, mix};
 use crate::http::Client;
+use crate::observer::no_companions;
 use crate::write_behind::Buffer;
-use crate::{Bench, BenchPhase, CheckError, NoopObserver, Outcome, Passed, PhaseObserver, Repeat};
+use crate::{
+    Bench, BenchPhase, CheckError, NoopObserver, Outcome, Passed, PhaseObserver, Prepared, Repeat,
+};
 
 /// State of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,11 +59,11 @@ pub(super) struct FileBench {
     table_states: Vec<TableState>,
     /// Whether maintenance has run since the last change.
     maintained: bool,
-    pub(super) found: OperationResults,
+    pub(super) found: Found,
     /// Distinct answers to the requests of a repeated question.
     pub(super) different: DistinctAnswers,
     /// Last result of each question of a sequence, and its distinct answers.
-    pub(super) by_step: Vec<(OperationResults, DistinctAnswers)>,
+    pub(super) by_step: Vec<(Found, DistinctAnswers)>,
     /// Client tasks of the phase that is ready, if it is a mix or several clients share it.
     client_tasks: Vec<ClientTask>,
     /// Clients that wait for the phase that is ready, if it has several.
@@ -107,7 +108,6 @@ impl FileBench {
             execution: match prepared.cell.work(phase) {
                 // Its times are those of commits.
                 Work::Keep(keep) => execution(keep.insert),
-                Work::Arrive(arrive) => execution(arrive.insert),
                 _ => whole(prepared.cell.parts_of(phase).into_iter().map(execution)),
             },
         });
@@ -121,7 +121,7 @@ impl FileBench {
             database,
             client,
             maintained: false,
-            found: OperationResults::default(),
+            found: Found::default(),
             different: DistinctAnswers::default(),
             by_step: Vec::new(),
             client_tasks: Vec::new(),
@@ -166,11 +166,11 @@ impl Bench for FileBench {
         &self.phases
     }
 
-    fn ready(&mut self, phase: usize) -> Result<(), EngineError> {
+    fn ready(&mut self, phase: usize) -> Result<()> {
         self.make_phase_ready(phase)
     }
 
-    fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Outcome, EngineError> {
+    fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Outcome> {
         self.observe(phase, meter, &mut NoopObserver)
     }
 
@@ -179,7 +179,7 @@ impl Bench for FileBench {
         phase: usize,
         meter: &mut Meter,
         observer: &mut dyn PhaseObserver,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<Outcome> {
         let answer = self.answer(phase, meter, observer)?;
         let done = self.client_operations.iter().map(|did| did.ops).collect();
         let execution = self.answered_by(phase);
@@ -192,12 +192,12 @@ impl Bench for FileBench {
         phase: usize,
         outcome: &Outcome,
         measured: Measured,
-    ) -> Result<Passed, CheckError> {
+    ) -> std::result::Result<Passed, CheckError> {
         if self.prepared.is_guest {
             let what = "to check answers, which the machine that opened the database does";
             return Err(EngineError::unsupported("a client machine", what).into());
         }
-        if self.prepared.own_clients.is_some() {
+        if self.prepared.spec.own_clients.is_some() {
             self.client_operations = client_checks::operations_by_client(phase, &outcome.done);
         }
         if let Work::Sql(sql) = self.cell().work(phase) {
@@ -239,7 +239,7 @@ impl Bench for FileBench {
     fn target_rate(&self, phase: usize) -> Option<f64> {
         match self.cell().work(phase) {
             Work::Mix(of) => mix::target_rate(of),
-            Work::Keep(_) => self.prepared.target_rate.map(|rate| rate as f64),
+            Work::Keep(_) => self.prepared.spec.target_rate.map(|rate| rate as f64),
             _ => None,
         }
     }
@@ -248,27 +248,21 @@ impl Bench for FileBench {
         if self.prepared.is_guest {
             return None;
         }
-        match self.cell().work(phase) {
-            Work::Keep(keep) => {
-                return Some(ops * keep::row_bytes(&self.cell().tables[keep.table]));
+        let cell = self.cell();
+        match cell.work(phase) {
+            Work::Keep(Keep { table, .. }) | Work::Arrive(Arrive { table, .. }) => {
+                Some(ops * keep::row_bytes(&cell.tables[*table]))
             }
-            Work::Arrive(arrive) => {
-                return Some(ops * keep::row_bytes(&self.cell().tables[arrive.table]));
-            }
-            Work::Delete { .. } => return Some(0),
-            _ => {}
+            Work::Delete { .. } => Some(0),
+            _ => Some(cell.rows_of(cell.insert_of(phase)?).user_bytes(ops as usize)),
         }
-        let insert = self.cell().work(self.cell().insert_of(phase)?);
-        let Work::Insert { table, .. } = insert else { return None };
-        let rows = &self.cell().tables[*table];
-        Some((0..rows.loaded.min(ops as usize)).map(|place| rows.staged.user_bytes(place)).sum())
     }
 
-    fn tier_settings(&mut self) -> Result<Vec<(String, String)>, EngineError> {
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
         self.database.lifecycle().tier_settings()
     }
 
-    fn maintain_as_left(&mut self) -> Result<(), EngineError> {
+    fn maintain_as_left(&mut self) -> Result<()> {
         if !self.prepared.is_guest {
             self.database.lifecycle().maintain()?;
         }
@@ -276,7 +270,7 @@ impl Bench for FileBench {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
+    fn finish(mut self: Box<Self>) -> Result<()> {
         self.client_threads = None;
         if self.cell().definition.keep().is_some() {
             // In its aged state.
@@ -285,5 +279,37 @@ impl Bench for FileBench {
             self.make_ready()?;
         }
         self.database.close()
+    }
+}
+
+impl Prepared for PreparedCell {
+    fn open(self: Box<Self>, store: Store, reopener: Reopener) -> Result<Box<dyn Bench>> {
+        let tape = self.spec.program.is_some().then(Tape::default);
+        let (store, reopener) = match &tape {
+            Some(tape) => (tape.wrap(store)?, tape.reopener(reopener)),
+            None => (store, reopener),
+        };
+        let mut database = family::open(store, reopener, Arc::clone(&self.cell))?;
+        let client = match (&self.spec.program, tape) {
+            (Some(program), Some(tape)) => {
+                let companions = self.spec.companions.clone().ok_or_else(no_companions)?;
+                let opened = database.lifecycle();
+                let (connection, tier) = (opened.connection()?, opened.tier_settings()?);
+                let program = program.clone();
+                Some(ForeignClient { program, companions, tape, connection, tier, process: None })
+            }
+            _ => None,
+        };
+        if self.spec.clients > 1 {
+            // An engine with one client at a time reports it here, before anything is loaded.
+            database.lifecycle().open_client()?;
+        }
+        Ok(Box::new(FileBench::new(*self, database, client)))
+    }
+
+    fn join(mut self: Box<Self>, store: Store) -> Result<Box<dyn Bench>> {
+        self.is_guest = true;
+        let database = family::attach(store, Arc::clone(&self.cell))?;
+        Ok(Box::new(FileBench::new(*self, database, None)))
     }
 }

@@ -5,17 +5,15 @@ use std::ops;
 use std::sync::atomic::Ordering;
 
 use embermark_contract::{EngineError, Result};
-use embermark_language::{Asked, Commit, Definition, Range, Removed, Span, Sql, Work};
+use embermark_language::{Asked, Commit, Definition, Span, Sql, Work};
 use embermark_model::table::{ColumnType, OwnedValue, Value};
 use smallvec::SmallVec;
 
-use super::arena::Arena;
-use super::kind::rows_at_once;
+use super::kind::{keys_of, rows_at_once};
 use super::operation_keys::{DrawnKey, OperationKeys};
-use super::port::OperationResults;
-use super::row;
-use super::table_rows::{Rows, Values, text_bytes};
+use super::table_rows::{Values, text_bytes};
 use super::update_values::UpdateValues;
+use super::{Arena, Found, Rows, row};
 
 /// A cell of a workload file.
 pub(super) struct Cell {
@@ -39,6 +37,24 @@ pub(super) struct Cell {
     pub engine: String,
     /// Whether the engine only adds rows.
     pub appends_only: bool,
+}
+
+/// Operation `i` of a phase, with the phase's work and table.
+#[derive(Clone, Copy)]
+pub(super) struct Op {
+    pub phase: usize,
+    pub i: usize,
+    pub work: &'static Work,
+    /// 0 for work without a table.
+    pub table: usize,
+}
+
+impl Op {
+    #[inline]
+    pub(super) fn new(cell: &Cell, phase: usize, i: usize) -> Self {
+        let work = cell.work(phase);
+        Self { phase, i, work, table: work.table().unwrap_or_default() }
+    }
 }
 
 impl Cell {
@@ -84,8 +100,13 @@ impl Cell {
         matches!(self.definition.phases[phase].asked, Asked::Each { .. })
     }
 
+    /// Returns the numbers of the different questions of a phase.
+    pub(super) fn asked(&self, phase: usize) -> ops::Range<usize> {
+        0..if self.adds_up(phase) { self.each[phase].len() } else { 1 }
+    }
+
     /// Forgets what was found, unless the answers of the phase add up.
-    pub(super) fn begin_question(&self, phase: usize, found: &mut OperationResults) {
+    pub(super) fn begin_question(&self, phase: usize, found: &mut Found) {
         if !self.adds_up(phase) {
             found.empty();
         }
@@ -201,17 +222,13 @@ impl Cell {
     /// Returns whether the keys of a phase's operations are known before it runs. They are not if
     /// it reads the newest rows while others insert.
     pub(super) fn knows_keys(&self, phase: usize) -> bool {
-        matches!(
-            self.work(phase),
-            Work::Get { .. }
-                | Work::Open { reads: true, .. }
-                | Work::Update { .. }
-                | Work::Upsert { .. }
-                | Work::ReadModifyWrite { .. }
-                | Work::Delete { removed: Removed::Keys { .. }, .. }
-                | Work::Range(Range { span: Span::Rows { .. }, .. })
-        ) && !self.operation_keys[phase].counts_from_newest()
-            && rows_at_once(self.work(phase)) == 1
+        let work = self.work(phase);
+        let has_keys = match work {
+            Work::Open { reads, .. } => *reads,
+            Work::Range(range) => matches!(range.span, Span::Rows { .. }),
+            _ => keys_of(work).is_some(),
+        };
+        has_keys && rows_at_once(work) == 1 && !self.operation_keys[phase].from_newest
     }
 
     /// Lays out the keys of a phase's operations, if they are known, for [`key_in`](Self::key_in).

@@ -3,21 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-use embermark_language::{KeysOf, Removed, Work};
-use embermark_meter::Meter;
-use embermark_model::answer::{Answer, Difference, Expected};
+use embermark_language::{KeysOf, Work};
+use embermark_model::answer::{Answer, Difference};
 use embermark_model::fingerprint::Checksum;
 
-use super::cell::Cell;
-use super::client_task::{ClientResult, ClientTaskPart};
-use super::kind::changes_rows;
-use super::operation_keys::DrawnKey;
+use super::client_task::ClientResult;
+use super::kind::{changes_rows, keys_of, sets_by_key};
 use super::oracle::{Touched, existing, print_of, values};
-use super::port::{Database, OperationResults};
+use super::{Cell, Database};
 
 /// Operations of a phase that one client did: `ops` operations, every `clients`-th from number
 /// `client` on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ClientOperations {
     pub phase: usize,
     pub client: usize,
@@ -38,22 +35,20 @@ impl ClientOperations {
 
 /// Returns the operations that clients did of each of their parts.
 pub(super) fn client_operations(done: &[ClientResult]) -> Vec<ClientOperations> {
-    let of = |done: &ClientResult| {
-        let parts = done.task.parts.iter().zip(&done.meters).zip(&done.found);
-        let (client, clients) = (done.task.client, done.task.clients);
-        let part = |((part, meter), found): ((&ClientTaskPart, &Meter), &OperationResults)| {
-            ClientOperations {
+    let mut all = Vec::new();
+    for ClientResult { task, meters, found } in done {
+        for ((part, meter), found) in task.parts.iter().zip(meters).zip(found) {
+            all.push(ClientOperations {
                 phase: part.phase,
-                client,
-                clients,
+                client: task.client,
+                clients: task.clients,
                 ops: meter.measured().ops,
                 rows: found.rows,
                 changed: found.changed,
-            }
-        };
-        parts.map(part).collect::<Vec<_>>()
-    };
-    done.iter().flat_map(of).collect()
+            });
+        }
+    }
+    all
 }
 
 /// Returns the operations that the clients of several machines did of a phase. Their results are
@@ -65,8 +60,7 @@ pub(super) fn operations_by_client(phase: usize, ops: &[u64]) -> Vec<ClientOpera
         client,
         clients,
         ops: *ops,
-        rows: Checksum::default(),
-        changed: 0,
+        ..ClientOperations::default()
     };
     ops.iter().enumerate().map(of).collect()
 }
@@ -93,14 +87,14 @@ pub(super) fn check_shared(
 ) -> Result<(), Difference> {
     let operations = did.iter().flat_map(ClientOperations::operations);
     let expected = match cell.work(phase) {
-        Work::Get { .. } => Expected::Checksum(rows_read(cell, database, phase, operations)),
+        Work::Get { .. } => Answer::Checksum(rows_read(cell, database, phase, operations)),
         // Not every engine reports how many rows an upsert changes, or what reads find while others
         // write.
         Work::Insert { .. } if database.reports_changes() => {
-            Expected::Count(did.iter().map(|did| did.ops).sum())
+            Answer::Count(did.iter().map(|did| did.ops).sum())
         }
         Work::Update { .. } | Work::Delete { .. } if database.reports_changes() => {
-            Expected::Count(existing(cell, phase, operations).count() as u64)
+            Answer::Count(existing(cell, phase, operations).count() as u64)
         }
         _ => return Ok(()),
     };
@@ -159,23 +153,8 @@ pub(super) fn expected_tables(
         let put = rows.taken.load(Ordering::Relaxed).min(rows.staged.rows());
         let new = || ExpectedTable { put, touched: Touched::default() };
         let touched = &mut left.entry(table).or_insert_with(new).touched;
-        match work {
-            Work::Update { .. } | Work::ReadModifyWrite { .. } => {
-                existing(cell, phase, operations)
-                    .for_each(|(i, place)| touched.set_by_one(cell, place, phase, i));
-            }
-            Work::Upsert { .. } => {
-                for i in operations {
-                    match cell.drawn(phase, i) {
-                        DrawnKey::Row(place) => touched.set_by_one(cell, place, phase, i),
-                        DrawnKey::Absent(_) => touched.put(cell, phase, i, false),
-                    }
-                }
-            }
-            Work::Delete { removed: Removed::Keys { .. }, .. } => {
-                existing(cell, phase, operations).for_each(|(_, place)| touched.delete(place));
-            }
-            _ => {}
+        if keys_of(work).is_some() {
+            touched.by_key(cell, phase, operations, false);
         }
     }
     left
@@ -194,14 +173,7 @@ pub(super) fn check_reads(
     let works = || clients.iter().map(|did| cell.work(did.phase));
     let deletes =
         |of: usize| works().any(|w| matches!(w, Work::Delete { table, .. } if *table == of));
-    let changes = |of: usize| {
-        let changes = |work: &Work| {
-            matches!(work, Work::Update { table, .. }
-                | Work::Upsert { table, .. }
-                | Work::ReadModifyWrite { table, .. } if *table == of)
-        };
-        works().any(changes)
-    };
+    let changes = |of: usize| works().any(|work| sets_by_key(work) && work.table() == Some(of));
     for did in clients {
         let (Work::Get { table, keys, .. } | Work::ReadModifyWrite { table, keys, .. }) =
             cell.work(did.phase)
@@ -217,7 +189,7 @@ pub(super) fn check_reads(
             got.sum = there.sum;
         }
         let name = &cell.definition.phases[did.phase].name;
-        let same = Expected::Checksum(there).check(&Answer::Checksum(got));
+        let same = Answer::Checksum(there).check(&Answer::Checksum(got));
         same.map_err(|Difference(what)| Difference(format!("{name}: {what}")))?;
     }
     Ok(())

@@ -8,15 +8,13 @@ use embermark_contract::{EngineError, Result, Scope};
 use embermark_language::Work;
 use embermark_meter::{ArrivalSchedule, Meter};
 
-use super::cell::Cell;
 use super::kind::{is_question, is_read_in_one_snapshot};
-use super::port::{Database, OperationResults, Shared};
 use super::steady_state::SteadyStateMonitor;
-use super::table_rows::Inserted;
+use super::{Cell, Database, Found, Shared};
 use crate::strategy::Part;
 
 /// The work of one client.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct ClientTask {
     /// The phases of the file that it does.
     pub parts: Vec<ClientTaskPart>,
@@ -54,7 +52,7 @@ pub(super) struct ClientResult {
     /// Meter of each part.
     pub meters: Vec<Meter>,
     /// Results of each part.
-    pub found: Vec<OperationResults>,
+    pub found: Vec<Found>,
 }
 
 /// Why a client stops early.
@@ -90,18 +88,16 @@ impl ClientTask {
         mut meters: Vec<Meter>,
         used_up: &AtomicBool,
     ) -> Result<ClientResult> {
-        let mut found = vec![OperationResults::default(); self.parts.len()];
+        let mut found = vec![Found::default(); self.parts.len()];
         meters.iter_mut().for_each(Meter::start);
         let done = self.operations(database, cell, &mut meters, &mut found, used_up);
         meters.iter_mut().for_each(Meter::stop);
         // What was written is read afterwards.
         database.flush()?;
-        match done {
-            Ok(()) | Err(Stop::UsedUp) => {
-                Ok(ClientResult { task: Arc::clone(self), meters, found })
-            }
-            Err(Stop::Engine(error)) => Err(error),
+        if let Err(Stop::Engine(error)) = done {
+            return Err(error);
         }
+        Ok(ClientResult { task: Arc::clone(self), meters, found })
     }
 
     fn operations(
@@ -109,7 +105,7 @@ impl ClientTask {
         database: &mut dyn Database,
         cell: &Cell,
         meters: &mut [Meter],
-        found: &mut [OperationResults],
+        found: &mut [Found],
         used_up: &AtomicBool,
     ) -> std::result::Result<(), Stop> {
         let most = self.ops.unwrap_or(u64::MAX);
@@ -184,7 +180,7 @@ impl ClientTask {
         cell: &Cell,
         phase: usize,
         i: usize,
-        found: &mut OperationResults,
+        found: &mut Found,
         used_up: &AtomicBool,
     ) -> std::result::Result<(), Stop> {
         if !self.is_shared && used_up.load(Ordering::Relaxed) {
@@ -194,12 +190,13 @@ impl ClientTask {
         let work = cell.work(phase);
         let inserted = match work {
             Work::Insert { table, .. } if !self.is_shared => {
-                let Some(inserted) = Inserted::next(&cell.tables[*table]) else {
+                let rows = &cell.tables[*table];
+                i = rows.taken.fetch_add(1, Ordering::Relaxed);
+                if i >= rows.staged.rows() {
                     used_up.store(true, Ordering::Relaxed);
                     return Err(Stop::UsedUp);
-                };
-                i = inserted.place;
-                Some(inserted)
+                }
+                Some(rows)
             }
             _ => None,
         };
@@ -215,8 +212,8 @@ impl ClientTask {
             Work::Sql(_) => done.map_err(EngineError::into_query_error)?,
             _ => done?,
         }
-        if let Some(inserted) = inserted {
-            inserted.acknowledged();
+        if let Some(rows) = inserted {
+            rows.there.fetch_add(1, Ordering::Relaxed);
         }
         Ok(())
     }

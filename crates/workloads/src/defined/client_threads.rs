@@ -11,10 +11,8 @@ use embermark_contract::{ClientOpener, EngineError, Lifecycle, Result};
 use embermark_language::Work;
 use embermark_meter::Meter;
 
-use super::arena::Arena;
-use super::cell::Cell;
 use super::client_task::{ClientResult, ClientTask, ClientTaskPart};
-use super::family;
+use super::{Arena, Cell, family};
 
 /// Checks that as many rows are held back as a mix by rates inserts in its time. One that ends when
 /// it is steady can end before it has used them up.
@@ -154,16 +152,12 @@ fn serve(
             .map(|()| database)
     });
     // If a report cannot be sent, the run is over and no start signal comes.
-    let mut database = match ready {
-        Ok(database) => {
-            let _ = reports.send(Ok(None));
-            database
-        }
-        Err(error) => {
-            let _ = reports.send(Err(error));
-            return;
-        }
+    let (report, ready) = match ready {
+        Ok(database) => (Ok(None), Some(database)),
+        Err(error) => (Err(error), None),
     };
+    let _ = reports.send(report);
+    let Some(mut database) = ready else { return };
     let Ok(meters) = start.recv() else {
         let _ = database.close();
         return;

@@ -18,8 +18,9 @@ mod write;
 use embermark_contract::kv::IndexDef;
 use embermark_model::table::{ColumnType, Table};
 
-use super::documents::{Document, Stored, stored};
-use bytes::{indexed_width, is_text, length, width};
+use super::Stored;
+use super::codec::bytes::{indexed_width, is_text, length, width};
+use super::documents::{Document, stored};
 
 /// Layout of a table's rows in a store.
 pub(super) struct Codec {
@@ -40,8 +41,8 @@ pub(super) struct Codec {
     /// Offsets of the lengths of all texts, then of the documents.
     lengths: Vec<usize>,
     of: Vec<ColumnType>,
-    /// See [`key_length`](Self::key_length).
-    fixed_key: Option<usize>,
+    /// Length of every key, if all have the same.
+    pub key_length: Option<usize>,
 }
 
 /// Position of a column.
@@ -101,26 +102,21 @@ impl Codec {
         }
         let key = table.key.clone();
         let widths = key.iter().map(|c| (!is_text(of[*c])).then(|| width(of[*c])));
-        let fixed_key = widths.sum();
-        Self { places, key, indexed, indexes, bits, texts: at, documents, lengths, of, fixed_key }
-    }
-
-    /// Returns the length of every key, if all have the same.
-    pub(super) const fn key_length(&self) -> Option<usize> {
-        self.fixed_key
+        let key_length = widths.sum();
+        Self { places, key, indexed, indexes, bits, texts: at, documents, lengths, of, key_length }
     }
 
     /// Returns the length of every [laid out](Self::lay_pair) pair, if all have the same.
     pub(super) fn pair_length(&self) -> Option<usize> {
         let is_fixed = |place: &Place| matches!(place, Place::Key(_) | Place::Fixed { .. });
         let fixed = self.places.iter().all(is_fixed);
-        self.key_length().filter(|_| fixed).map(|length| length + self.texts)
+        self.key_length.filter(|_| fixed).map(|length| length + self.texts)
     }
 
     /// Lays out a pair in sequence: the key, after its length if keys differ in length, then the
     /// value.
     pub(super) fn lay_pair(&self, key: &[u8], value: &[u8], to: &mut Vec<u8>) {
-        if self.fixed_key.is_none() {
+        if self.key_length.is_none() {
             to.extend_from_slice(&(key.len() as u32).to_le_bytes());
         }
         to.extend_from_slice(key);
@@ -130,7 +126,7 @@ impl Codec {
     /// Returns the key and the value of a pair that was laid out.
     #[inline]
     pub(super) fn laid_pair<'a>(&self, pair: &'a [u8]) -> (&'a [u8], &'a [u8]) {
-        match self.fixed_key {
+        match self.key_length {
             Some(length_of_key) => pair.split_at(length_of_key),
             None => pair[4..].split_at(length(pair, 0)),
         }

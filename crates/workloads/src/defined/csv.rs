@@ -11,7 +11,7 @@ use embermark_data::table::compare;
 use embermark_model::table::{ColumnType, Value};
 use tempfile::TempDir;
 
-use super::table_rows::Rows;
+use super::Rows;
 
 /// Bytes to write and read at once.
 const BUFFER: usize = 1 << 16;

@@ -5,13 +5,11 @@ use std::sync::Arc;
 use embermark_contract::kv::Indexed;
 use embermark_contract::{EngineError, Reopener, Result, Store};
 
-use super::cell::Cell;
 use super::document::DocumentTables;
 use super::kv::KvTables;
-use super::limits;
-use super::port::Database;
 use super::series::SeriesTables;
 use super::sql::SqlTables;
+use super::{Cell, Database, limits};
 use crate::reopenable::Reopenable;
 
 /// Opens the tables in a store that can be reopened.

@@ -4,16 +4,14 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use embermark_language::{
-    Asked, Commit, Definition, Mix, Phase, Removed, Sequence, Usual, Variant, Work,
-};
+use embermark_language::{Asked, Commit, Definition, Mix, Phase, Sequence, Usual, Variant, Work};
 use embermark_model::choice;
 use embermark_model::result::PhaseKind;
 use embermark_model::table::RowsFrom;
 
-use super::kind::{changes_at_once, is_point, is_question, one_by_one};
-use super::{Defined, keep, mix};
-use crate::{Info, PhaseInfo, Protocol, VariantInfo, Workload, WorkloadError};
+use super::kind::{changes_at_once, changes_rows, commit_of, is_point, is_question, one_by_one};
+use super::{Defined, Result, keep, mix};
+use crate::{Info, PhaseInfo, Protocol, VariantInfo, Workload};
 
 /// The variant that runs a file as written, if the file defines no variants.
 const AS_WRITTEN: &str = "as-written";
@@ -65,17 +63,13 @@ impl Defined {
             }),
             clients: clients(definition),
             gets: gets.map(|phase| &*phase.name),
-            joins: !points.is_empty(),
             points: Vec::leak(points),
         };
         Box::leak(Box::new(Self { info, definition, folder, lenient }))
     }
 
     /// Returns the definition of a variant, and what the variant sets for all commits.
-    pub(super) fn variant(
-        &self,
-        name: &str,
-    ) -> Result<(&'static Definition, Option<Commit>), WorkloadError> {
+    pub(super) fn variant(&self, name: &str) -> Result<(&'static Definition, Option<Commit>)> {
         let own = &self.definition.variants;
         if let Some(variant) = own.iter().find(|variant| variant.name == name) {
             return Ok((&variant.definition, None));
@@ -88,11 +82,7 @@ impl Defined {
 
     /// Returns the kind of each phase of a variant. A variant whose rows have another form than the
     /// file's counts towards no criterion.
-    pub(super) fn kinds_of(
-        &self,
-        definition: &Definition,
-        commit: Option<Commit>,
-    ) -> Vec<PhaseKind> {
+    pub(super) fn kinds(&self, definition: &Definition, commit: Option<Commit>) -> Vec<PhaseKind> {
         let is_usual = definition.has_the_form_of(self.definition);
         let kind = |phase| {
             let kind = definition.kind(phase, commit);
@@ -166,23 +156,12 @@ pub(super) fn points(
 ) -> Vec<(&'static str, &'static [&'static str])> {
     let plain = definition.variants.is_empty();
     let own = definition.variants.iter().map(|own| (own.name.as_str(), &own.definition));
-    let all: Vec<_> = match plain {
-        true => vec![(AS_WRITTEN, definition)],
-        false => own.collect(),
-    };
+    let all: Vec<_> = if plain { vec![(AS_WRITTEN, definition)] } else { own.collect() };
     let of = |(variant, of): (&'static str, &'static Definition)| {
         let alone = of.phases.iter().filter(|phase| phase.alone && is_point(&phase.work));
         // Transactions of many operations have one client.
-        let each = alone.filter(|phase| match &phase.work {
-            Work::Insert { commit, .. }
-            | Work::Update { commit, .. }
-            | Work::Upsert { commit, .. }
-            | Work::ReadModifyWrite { commit, .. }
-            | Work::Delete { removed: Removed::Keys { commit, .. }, .. } => {
-                plain || *commit == Commit::Each
-            }
-            _ => true,
-        });
+        let is_each = |commit| plain || commit == Commit::Each;
+        let each = alone.filter(|phase| commit_of(&phase.work).is_none_or(is_each));
         let names: Vec<&str> = each.map(|phase| &*phase.name).collect();
         (!names.is_empty()).then(|| (variant, &*Vec::leak(names)))
     };
@@ -198,15 +177,7 @@ fn changed_by(definition: &'static Definition, commit: Option<Commit>) -> &'stat
         (Work::Insert { .. } | Work::Sequence(Sequence { insert: Some(_), .. }), _) => true,
         (Work::Keep(_) | Work::Arrive(_), by) => by == Some(Commit::Each),
         (work, Some(_)) if changes_at_once(work) || one_by_one(work).is_some() => false,
-        (
-            Work::Update { .. }
-            | Work::UpdateWhere { .. }
-            | Work::Upsert { .. }
-            | Work::ReadModifyWrite { .. }
-            | Work::Delete { .. },
-            by,
-        ) => by != Some(Commit::Bulk),
-        _ => false,
+        (work, by) => changes_rows(work) && by != Some(Commit::Bulk),
     };
     names(definition, |phase| phase.alone && is_changed(&phase.work))
 }

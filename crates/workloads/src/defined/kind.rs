@@ -1,7 +1,8 @@
 //! Kinds of work.
 
 use embermark_language::{
-    Change, Commit, Condition, Definition, Group, Range, Removed, Sequence, Snapshot, Work,
+    Change, Commit, Condition, Definition, Group, Keys, KeysOf, Range, Removed, Sequence, Snapshot,
+    Work,
 };
 
 /// Returns the columns that each phase sets in rows that meet conditions.
@@ -74,6 +75,43 @@ pub(super) const fn is_read_in_one_snapshot(work: &Work) -> bool {
         Work::Get { snapshot: Snapshot::Phase, .. }
             | Work::Range(Range { snapshot: Snapshot::Phase, .. })
     )
+}
+
+/// Returns the keys of a phase whose operations concern rows by their keys.
+pub(super) const fn keys_of(work: &Work) -> Option<&Keys> {
+    match work {
+        Work::Get { keys, .. }
+        | Work::Open { keys, .. }
+        | Work::Range(Range { keys, .. })
+        | Work::Update { keys, .. }
+        | Work::Upsert { keys, .. }
+        | Work::ReadModifyWrite { keys, .. }
+        | Work::Delete { removed: Removed::Keys { keys, .. }, .. } => Some(keys),
+        _ => None,
+    }
+}
+
+/// Returns whether no two operations of a phase concern the same row.
+pub(super) fn is_distinct(work: &Work) -> bool {
+    let deletes = matches!(work, Work::Delete { .. });
+    deletes || keys_of(work).is_some_and(|keys| keys.of == KeysOf::Distinct)
+}
+
+/// Returns what a commit covers in a phase that inserts rows or changes them by their keys.
+pub(super) const fn commit_of(work: &Work) -> Option<Commit> {
+    match work {
+        Work::Insert { commit, .. }
+        | Work::Update { commit, .. }
+        | Work::Upsert { commit, .. }
+        | Work::ReadModifyWrite { commit, .. }
+        | Work::Delete { removed: Removed::Keys { commit, .. }, .. } => Some(*commit),
+        _ => None,
+    }
+}
+
+/// Returns whether a phase sets columns of rows by their keys.
+pub(super) const fn sets_by_key(work: &Work) -> bool {
+    matches!(work, Work::Update { .. } | Work::Upsert { .. } | Work::ReadModifyWrite { .. })
 }
 
 /// Returns the conditions by which a phase finds or changes rows.

@@ -1,19 +1,15 @@
 //! The tables of a workload file in a key-value store.
 
-mod buffers;
 mod bulk;
 mod changes;
 mod kernel;
 mod latest;
-mod paths;
 mod query_router;
 mod questions;
-mod row_sum;
 mod session;
-mod span;
 mod walks;
 
-use std::ops::{self, ControlFlow};
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use embermark_contract::kv::{self, KvStore, Table, TableDef};
@@ -25,19 +21,12 @@ use embermark_model::result::Execution;
 use embermark_model::table::{ColumnType, Value};
 use smallvec::SmallVec;
 
-use super::arena::Arena;
-use super::cell::Cell;
-use super::codec::Codec;
-use super::limits;
-use super::port::{Database, SessionWork, TimeStep, VisitRow};
+use super::kv::bulk::{LaidPairs, TablePairs, pair, pair_of_row};
+use super::kv::query_router::{QueryRouter, RoutedSession, is_native};
+use super::kv::session::{Buffers, KvSession};
 use super::rows::Given;
-use super::table_rows::Rows;
+use super::{Arena, Cell, Codec, Database, Rows, SessionWork, TimeStep, VisitRow, limits};
 use crate::reopenable::Reopenable;
-use buffers::Buffers;
-use bulk::{LaidPairs, TablePairs, pair, pair_of_row};
-use paths::is_native;
-use query_router::{QueryRouter, RoutedSession};
-use session::KvSession;
 
 pub(super) struct KvTables {
     store: Reopenable<dyn KvStore>,
@@ -57,7 +46,7 @@ pub(super) struct KvTables {
 
 impl KvTables {
     pub(super) fn new(
-        store: Reopenable<dyn KvStore>,
+        mut store: Reopenable<dyn KvStore>,
         cell: Arc<Cell>,
         keeps_indexes: bool,
     ) -> Result<Self> {
@@ -76,27 +65,14 @@ impl KvTables {
         }
         let codecs: Arc<[Codec]> = cell.tables.iter().map(|rows| Codec::new(rows.table)).collect();
         limits::check_keys(&store.limits(), &cell, &codecs)?;
-        let mut new = Self {
-            store,
-            cell,
-            codecs,
-            tables: Vec::new(),
-            keeps_indexes,
-            knows_count: false,
-            router: None,
-            arena: Arc::default(),
-            buffers: Buffers::default(),
-        };
-        new.open_tables()?;
-        if let Some(table) = new.tables.first().copied() {
-            let counted = new.store.within(Scope::Snapshot, |snapshot| snapshot.count(table))?;
-            new.knows_count = counted.is_some();
-        }
-        if new.store.mirror().is_some() {
-            new.router = Some(QueryRouter::new(&new.cell, &new.codecs, new.knows_count));
-        }
-        new.show()?;
-        Ok(new)
+        let tables = open_tables(&mut *store, &cell, &codecs)?;
+        let counted = store.within(Scope::Snapshot, |snapshot| snapshot.count(tables[0]))?;
+        let knows_count = counted.is_some();
+        let is_mirrored = store.mirror().is_some();
+        let router = is_mirrored.then(|| QueryRouter::new(&cell, &codecs, knows_count));
+        let (arena, buffers) = (Arc::default(), Buffers::default());
+        router.iter().try_for_each(|router| router.show(&mut *store, &tables))?;
+        Ok(Self { store, cell, codecs, tables, keeps_indexes, knows_count, router, arena, buffers })
     }
 
     /// Returns whether the rows that a phase finds are compared by their values, because they can
@@ -105,26 +81,21 @@ impl KvTables {
     fn by_values(&self, phase: usize) -> bool {
         self.router.as_ref().is_some_and(|router| !router.by_pairs(phase))
     }
+}
 
-    /// Opens the store's tables, or creates them.
-    fn open_tables(&mut self) -> Result<()> {
-        self.tables.clear();
-        for (place, (rows, codec)) in self.cell.tables.iter().zip(&*self.codecs).enumerate() {
-            let numbers = 0..rows.table.indexes.len();
-            let names: Vec<String> = numbers.map(|number| format!("index{number}")).collect();
-            // Names in a store have only letters and digits, so the file's names could collide.
-            let name = format!("table{place}");
-            let indexes = codec.indexes(&names);
-            let def = TableDef { name: &name, key_length: codec.key_length(), indexes: &indexes };
-            self.tables.push(self.store.table(&def)?);
-        }
-        Ok(())
+/// Opens the store's tables, or creates them.
+fn open_tables(store: &mut dyn KvStore, cell: &Cell, codecs: &[Codec]) -> Result<Vec<Table>> {
+    let mut tables = Vec::new();
+    for (place, (rows, codec)) in cell.tables.iter().zip(codecs).enumerate() {
+        let numbers = 0..rows.table.indexes.len();
+        let names: Vec<String> = numbers.map(|number| format!("index{number}")).collect();
+        // Names in a store have only letters and digits, so the file's names could collide.
+        let name = format!("table{place}");
+        let indexes = codec.indexes(&names);
+        let def = TableDef { name: &name, key_length: codec.key_length, indexes: &indexes };
+        tables.push(store.table(&def)?);
     }
-
-    /// Describes the tables to a store that also keeps them in columns.
-    fn show(&mut self) -> Result<()> {
-        self.router.as_ref().map_or(Ok(()), |router| router.show(&mut *self.store, &self.tables))
-    }
+    Ok(tables)
 }
 
 impl Database for KvTables {
@@ -170,7 +141,7 @@ impl Database for KvTables {
     }
 
     fn expires_by(&self, keep: &Keep) -> String {
-        self.store.deletes_range_of(self.tables[keep.table]).to_owned()
+        self.store.deletes_range(self.tables[keep.table]).to_owned()
     }
 
     fn count(&mut self, table: usize) -> Result<Option<u64>> {
@@ -179,11 +150,11 @@ impl Database for KvTables {
     }
 
     fn attach(&mut self) -> Result<()> {
-        self.open_tables()?;
-        self.show()
+        self.tables = open_tables(&mut *self.store, &self.cell, &self.codecs)?;
+        self.router.as_ref().map_or(Ok(()), |router| router.show(&mut *self.store, &self.tables))
     }
 
-    fn lay_out(&self, phase: usize, operations: ops::Range<usize>, arena: &mut Arena) {
+    fn lay_out(&self, phase: usize, operations: Range<usize>, arena: &mut Arena) {
         let work = self.cell.work(phase);
         let Some(table) = work.table() else { return };
         let codec = &self.codecs[table];
@@ -193,14 +164,14 @@ impl Database for KvTables {
             let sorted = operations == (0..rows.loaded)
                 && self.cell.takes_fastest_path(phase)
                 && self.store.bulk_sorted();
-            let mut by_key = sorted.then(|| rows.by_key(rows.loaded));
+            let mut by_key = sorted.then(|| rows.in_key_order_from(0));
             arena.lay(phase, operations, codec.pair_length(), |i, to| {
                 let i = by_key.as_mut().and_then(Iterator::next).unwrap_or(i);
                 pair(&self.cell, codec, (phase, i), &mut key, &mut value);
                 codec.lay_pair(&key, &value, to);
             });
         } else if self.cell.knows_keys(phase) {
-            arena.lay(phase, operations, codec.key_length(), |i, to| {
+            arena.lay(phase, operations, codec.key_length, |i, to| {
                 codec.key(self.cell.key(phase, i), &mut key);
                 to.extend_from_slice(&key);
             });
@@ -232,21 +203,15 @@ impl Database for KvTables {
         router.as_mut().map_or(Ok(()), |router| router.ready(&mut **store, cell, phase))
     }
 
-    fn bulk(
-        &mut self,
-        table: usize,
-        rows: usize,
-        phase: Option<usize>,
-        meter: &mut Meter,
-    ) -> Result<u64> {
-        let codec = &self.codecs[table];
+    fn bulk(&mut self, table: usize, phase: Option<usize>, meter: &mut Meter) -> Result<u64> {
+        let (codec, rows) = (&self.codecs[table], &self.cell.tables[table]);
         if let Some(pairs) = phase.and_then(|phase| self.arena.strings(phase)) {
-            let mut pairs = LaidPairs { pairs, codec, given: Given::new(rows, meter) };
+            let mut pairs = LaidPairs { pairs, codec, given: Given::new(rows.loaded, meter) };
             let loaded = self.store.bulk(self.tables[table], &mut pairs)?;
             pairs.given.count();
             return Ok(loaded);
         }
-        let source = self.cell.tables[table].source(rows, self.store.bulk_sorted(), meter);
+        let source = rows.source(self.store.bulk_sorted(), meter);
         let mut pairs = TablePairs { source, codec, key: Vec::new(), value: Vec::new() };
         let loaded = self.store.bulk(self.tables[table], &mut pairs)?;
         pairs.source.count_given();
@@ -254,12 +219,7 @@ impl Database for KvTables {
     }
 
     /// In a transaction, because the bulk path needs an empty table.
-    fn batch(
-        &mut self,
-        table: usize,
-        rows: ops::Range<usize>,
-        phase: Option<usize>,
-    ) -> Result<u64> {
+    fn batch(&mut self, table: usize, rows: Range<usize>, phase: Option<usize>) -> Result<u64> {
         let Self {
             store, cell, codecs, tables, arena, buffers: Buffers { key, value, .. }, ..
         } = self;
@@ -283,26 +243,11 @@ impl Database for KvTables {
         let Self { store, cell, codecs, tables, router, arena, buffers, .. } = self;
         if let (Some(router), true) = (router, by_values) {
             let store = &mut **store;
-            return work(&mut RoutedSession {
-                store,
-                cell,
-                codecs,
-                tables,
-                arena,
-                buffers,
-                router,
-            });
+            let mut session = RoutedSession { store, cell, codecs, tables, arena, buffers, router };
+            return work(&mut session);
         }
         store.within(scope, |operations| {
-            work(&mut KvSession {
-                operations,
-                cell,
-                codecs,
-                tables,
-                arena,
-                buffers,
-                by_values: false,
-            })
+            work(&mut KvSession { operations, cell, codecs, tables, arena, buffers, by_values })
         })
     }
 
@@ -328,7 +273,7 @@ impl Database for KvTables {
     fn reopen_after(&mut self, meanwhile: &mut OfflineTask<'_>) -> Result<()> {
         self.store.reopen_after(meanwhile)?;
         if let Some(router) = &mut self.router {
-            router.reopened();
+            router.number = None;
         }
         self.attach()
     }

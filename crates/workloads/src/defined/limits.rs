@@ -4,17 +4,18 @@ use embermark_contract::sql::SqlType;
 use embermark_contract::{EngineError, Limits, Result};
 use embermark_model::table::{Column, Table, Value};
 
-use super::cell::Cell;
-use super::codec::Codec;
 use super::sql::sql_type;
-use super::table_rows::Rows;
+use super::{Cell, Codec, Rows};
 
 /// Checks the tables of a file against an engine's limits.
 ///
 /// # Errors
 /// Unsupported, with the first table that exceeds a limit.
 pub(super) fn check(limits: &Limits, cell: &Cell) -> Result<()> {
-    let refused = |what: String, most: usize| refused(limits, cell, &what, most);
+    let at_most = |most: Option<usize>, count: usize, what: String| match most {
+        Some(most) if count > most => refused(limits, cell, &what, most),
+        _ => Ok(()),
+    };
     for Rows { table, .. } in &cell.tables {
         let Table { name, columns, key, indexes, .. } = table;
         if let Some(prefix) = limits.reserved_prefix
@@ -26,43 +27,35 @@ pub(super) fn check(limits: &Limits, cell: &Cell) -> Result<()> {
             );
             return Err(EngineError::impossible(why));
         }
-        if let Some(most) = limits.columns.filter(|most| columns.len() > *most) {
-            return refused(format!("the table '{name}' has {} columns", columns.len()), most);
-        }
-        if let Some(most) = limits.indexes.filter(|most| indexes.len() > *most) {
-            return refused(format!("the table '{name}' has {} indexes", indexes.len()), most);
-        }
+        let count = columns.len();
+        at_most(limits.columns, count, format!("the table '{name}' has {count} columns"))?;
+        let count = indexes.len();
+        at_most(limits.indexes, count, format!("the table '{name}' has {count} indexes"))?;
         let longest = indexes.iter().chain([key]).map(Vec::len).max().unwrap_or_default();
-        if let Some(most) = limits.key_columns.filter(|most| longest > *most) {
-            let what = format!("a key or an index of the table '{name}' has {longest} columns");
-            return refused(what, most);
-        }
+        let what = format!("a key or an index of the table '{name}' has {longest} columns");
+        at_most(limits.key_columns, longest, what)?;
         let bytes = row_bytes(columns, limits.marks_every_column);
-        if let Some(most) = limits.row_bytes.filter(|most| bytes > *most) {
-            return refused(format!("the numbers of a row of '{name}' have {bytes} bytes"), most);
-        }
+        let what = format!("the numbers of a row of '{name}' have {bytes} bytes");
+        at_most(limits.row_bytes, bytes, what)?;
     }
     for rows in &cell.tables {
         let Table { name, key, indexes, .. } = rows.table;
-        let of_indexes = indexes.iter().flatten();
-        let places = [("key", limits.key_text, key.iter().collect::<Vec<_>>())];
-        let places = places.into_iter().chain([("index", limits.index_text, of_indexes.collect())]);
-        for (place, most, columns) in places {
-            let Some(most) = most else { continue };
-            let length = |at: &&usize| longest_text(rows, **at, limits.in_characters);
-            let longest = columns.iter().map(length).max().unwrap_or_default();
-            if longest > most {
-                let unit = if limits.in_characters { "characters" } else { "bytes" };
-                let what = format!("a text in the {place} of '{name}' has {longest} {unit}");
-                return refused(what, most);
+        let of_indexes = indexes.concat();
+        for (place, most, columns) in
+            [("key", limits.key_text, key), ("index", limits.index_text, &of_indexes)]
+        {
+            if most.is_none() {
+                continue;
             }
+            let length = |at: &usize| longest_text(rows, *at, limits.in_characters);
+            let longest = columns.iter().map(length).max().unwrap_or_default();
+            let unit = if limits.in_characters { "characters" } else { "bytes" };
+            let what = format!("a text in the {place} of '{name}' has {longest} {unit}");
+            at_most(most, longest, what)?;
         }
     }
     let all: usize = cell.tables.iter().map(|rows| 1 + rows.table.indexes.len()).sum();
-    if let Some(most) = limits.tables.filter(|most| all > *most) {
-        return refused(format!("there are {all} tables and indexes"), most);
-    }
-    Ok(())
+    at_most(limits.tables, all, format!("there are {all} tables and indexes"))
 }
 
 /// Returns the bytes of a row's numbers as SQL engines store them, and of the marks of absent
@@ -97,7 +90,12 @@ fn longest_text(rows: &Rows, column: usize, in_characters: bool) -> usize {
 pub(super) fn check_keys(limits: &Limits, cell: &Cell, codecs: &[Codec]) -> Result<()> {
     let Some(most) = limits.key_bytes else { return Ok(()) };
     for (rows, codec) in cell.tables.iter().zip(codecs) {
-        let longest = codec.key_length().unwrap_or_else(|| longest_key(rows, codec));
+        let mut key = Vec::new();
+        let lengths = (0..rows.staged.rows()).map(|place| {
+            codec.key(rows.key(place), &mut key);
+            key.len()
+        });
+        let longest = codec.key_length.or_else(|| lengths.max()).unwrap_or_default();
         let longest = longest + codec.longest_index();
         if longest > most {
             let name = &rows.table.name;
@@ -106,15 +104,6 @@ pub(super) fn check_keys(limits: &Limits, cell: &Cell, codecs: &[Codec]) -> Resu
         }
     }
     Ok(())
-}
-
-fn longest_key(rows: &Rows, codec: &Codec) -> usize {
-    let mut key = Vec::new();
-    let lengths = (0..rows.staged.rows()).map(|place| {
-        codec.key(rows.key(place), &mut key);
-        key.len()
-    });
-    lengths.max().unwrap_or_default()
 }
 
 fn refused(limits: &Limits, cell: &Cell, what: &str, most: usize) -> Result<()> {

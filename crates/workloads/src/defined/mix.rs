@@ -7,7 +7,7 @@ use embermark_data::draw::Draw;
 use embermark_language::{Mix, Pace, Part};
 use embermark_meter::{ArrivalSchedule, Meter};
 
-use super::cell::Cell;
+use super::Cell;
 use super::client_task::{ClientResult, ClientTask, ClientTaskPart};
 use super::kind::changes_at_once;
 use super::steady_state::{self, SteadyStateMonitor};
@@ -40,13 +40,11 @@ pub(super) fn client_tasks(
             let schedule = Some(ArrivalSchedule::new(rate, 1, 0));
             Some(ClientTask {
                 parts: vec![ClientTaskPart { phase: part.phase, schedule }],
-                order: Arc::from([]),
                 ops: Some(((rate * lasts.as_secs_f64()).floor() as u64).max(1)),
                 lasts: Some(lasts),
                 rounds,
-                client: 0,
                 clients: 1,
-                is_shared: false,
+                ..ClientTask::default()
             })
         };
         return Ok(mix.parts.iter().enumerate().filter_map(task).collect());
@@ -59,10 +57,9 @@ pub(super) fn client_tasks(
         order: order(mix, seed, client as u64),
         ops: mix.lasts.is_none().then(|| share(mix.ops, clients, client)),
         lasts: mix.lasts,
-        rounds: None,
         client,
         clients,
-        is_shared: false,
+        ..ClientTask::default()
     };
     Ok((0..clients).map(task).collect())
 }
@@ -73,13 +70,11 @@ pub(super) fn shared(phase: usize, ops: u64, clients: usize, rate: Option<u64>) 
         let pace = |rate: u64| ArrivalSchedule::new(rate as f64, clients as u32, client as u32);
         ClientTask {
             parts: vec![ClientTaskPart { phase, schedule: rate.map(pace) }],
-            order: Arc::from([]),
             ops: Some(share(ops, clients, client)),
-            lasts: None,
-            rounds: None,
             client,
             clients,
             is_shared: true,
+            ..ClientTask::default()
         }
     };
     (0..clients).map(task).collect()

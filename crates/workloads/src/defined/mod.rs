@@ -13,17 +13,13 @@ mod client_threads;
 mod codec;
 mod correlate;
 mod csv;
-mod distinct_answers;
 mod document;
 mod documents;
 mod family;
-mod foreign_client;
-mod gaps;
 mod info;
 mod keep;
 mod kind;
 mod kv;
-mod latest_rows;
 mod limits;
 mod mix;
 mod month;
@@ -62,10 +58,22 @@ use embermark_model::table::RowsFrom;
 
 use crate::arrivals::{self, SENSOR};
 use crate::{Info, Prepared, Source, Spec, Workload, WorkloadError, http};
+// Most of these are for the modules of the executor, which import them from here.
+use access::{Access, Filter, Filters, filters};
 use arena::Arena;
-use cell::Cell;
+use cell::{Cell, Op};
+use codec::Codec;
+use documents::Stored;
 use phases::{csv_files, parts};
+use port::{
+    Database, Found, Question, Session, SessionWork, Shared, Steps, TimeStep, VisitRow, fingerprint,
+};
 use prepared::PreparedCell;
+use row::OwnedKey;
+use table_rows::Rows;
+
+/// Result of preparing a workload file.
+type Result<T, E = WorkloadError> = std::result::Result<T, E>;
 
 /// A workload that a file describes.
 pub struct Defined {
@@ -80,7 +88,7 @@ impl Workload for Defined {
         self.info
     }
 
-    fn source(&self, data: &DataSource, seed: u64) -> Result<Box<dyn Source>, WorkloadError> {
+    fn source(&self, data: &DataSource, seed: u64) -> Result<Box<dyn Source>> {
         let (definition, folder) = (self.definition, self.folder.clone());
         let log = match (&definition.tables[0].rows, data) {
             (RowsFrom::Log(_), DataSource::File(path)) => Some(lab::read(path)?),
@@ -97,7 +105,7 @@ impl Workload for Defined {
         self.definition.phases.iter().filter(asked).map(|phase| &*phase.name).collect()
     }
 
-    fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
+    fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>> {
         let (definition, commit) = self.variant(&spec.variant)?;
         let tables = source::open(definition, &spec.rows)?;
         keep::check_order(&tables)?;
@@ -112,23 +120,13 @@ impl Workload for Defined {
         let mut prepared = PreparedCell {
             cell: Arc::new(cell),
             names: self.definition.phases.iter().map(|phase| &*phase.name).collect(),
-            kinds: self.kinds_of(definition, commit),
-            window: spec.window.max(Duration::from_millis(1)),
-            target_rate: spec.target_rate,
-            rate: spec.rate,
-            p99_limit: spec.p99_limit,
-            clients: spec.clients,
-            seed: spec.seed,
-            own_clients: spec.own_clients.clone(),
+            kinds: self.kinds(definition, commit),
+            spec: Spec { window: spec.window.max(Duration::from_millis(1)), ..spec.clone() },
             is_guest: false,
             csv,
             parts: parts(definition),
             right,
-            keeps: spec.is_referee.then(|| spec.rows.clone()),
-            cold: spec.cold,
-            companions: spec.companions.clone(),
-            program: spec.program.clone(),
-            recorder: definition.keep().map(|_| Recorder::new()),
+            recorder: definition.keep().map(|_| Recorder::default()),
             arena: Arena::default(),
         };
         prepared.arena = Arena::with_room(prepared.room());
@@ -155,7 +153,7 @@ impl Workload for Defined {
 /// Fails when its task cannot be done.
 pub fn companion(role: &str, task: &str, out: File) -> Result<(), Box<dyn Error>> {
     match role {
-        foreign_client::ROLE => Err(embermark_clients::become_program(task, out).into()),
+        bench::ROLE => Err(embermark_clients::become_program(task, out).into()),
         http::CLIENT => http::client(task, out),
         SENSOR => {
             let (task, shape) = serde_json::from_str(task)?;

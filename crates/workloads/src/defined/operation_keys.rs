@@ -5,11 +5,12 @@ use std::ops::Range;
 
 use embermark_data::draw::Draw;
 use embermark_data::zipf::{Zipf, scrambled};
-use embermark_language::{self as language, Keys, KeysOf, Span, Work};
-use embermark_model::table::{ColumnType, OwnedValue, Value};
+use embermark_language::{Keys, KeysOf, Span, Work};
+use embermark_model::table::{ColumnType, OwnedValue, Value, int_range};
 
-use super::kind::rows_at_once;
-use super::table_rows::{Rows, Values};
+use super::kind::{is_distinct, keys_of, rows_at_once};
+use super::table_rows::Values;
+use super::{Result, Rows};
 use crate::WorkloadError;
 
 /// Bit that marks a number as that of an absent key.
@@ -26,8 +27,8 @@ pub(super) struct OperationKeys {
     /// Positions of rows. With the bit [`ABSENT`], numbers of absent keys. For the newest rows, the
     /// number of rows that are newer.
     drawn: Vec<u32>,
-    /// Whether positions count back from the newest row.
-    from_newest: bool,
+    /// Whether positions count back from the newest row, which other operations can insert.
+    pub from_newest: bool,
     /// For each absent key: the row with its other columns, and its last column.
     absent: Vec<(u32, OwnedValue)>,
     /// Number of rows that each operation of a range reads.
@@ -52,12 +53,7 @@ impl OperationKeys {
     ///
     /// # Errors
     /// Fails when absent keys are asked for, but every value of the key's last column exists.
-    pub(super) fn new(
-        keys: &Keys,
-        ops: u64,
-        rows: &Rows,
-        draw: &mut Draw,
-    ) -> Result<Self, WorkloadError> {
+    pub(super) fn new(keys: &Keys, ops: u64, rows: &Rows, draw: &mut Draw) -> Result<Self> {
         let loaded = rows.loaded.max(1) as u64;
         let zipf = match keys.of {
             KeysOf::Uniform | KeysOf::Distinct => None,
@@ -73,43 +69,37 @@ impl OperationKeys {
                 Some(zipf) if from_newest => zipf.draw(draw),
                 Some(zipf) => scrambled(zipf.draw(draw), loaded),
             } as u32;
-            if keys.absent > 0.0 && draw.unit() < keys.absent {
-                let number = all.absent.len() as u32;
-                all.absent.push((place, absent(rows, place as usize, draw)?));
-                all.drawn.push(ABSENT | number);
-            } else {
-                all.drawn.push(place);
-            }
+            all.push(place, keys, rows, draw)?;
         }
         Ok(all)
+    }
+
+    /// Adds the key of a row, or in its place an absent one.
+    fn push(&mut self, place: u32, keys: &Keys, rows: &Rows, draw: &mut Draw) -> Result<()> {
+        if keys.absent > 0.0 && draw.unit() < keys.absent {
+            self.drawn.push(ABSENT | self.absent.len() as u32);
+            self.absent.push((place, absent(rows, place as usize, draw)?));
+        } else {
+            self.drawn.push(place);
+        }
+        Ok(())
     }
 
     /// Draws this many different rows, or every row if there are not more.
     ///
     /// # Errors
     /// Fails as [`new`](Self::new) does.
-    pub(super) fn distinct(
-        keys: &Keys,
-        rows: &Rows,
-        draw: &mut Draw,
-    ) -> Result<Self, WorkloadError> {
+    pub(super) fn distinct(keys: &Keys, rows: &Rows, draw: &mut Draw) -> Result<Self> {
         let loaded = rows.loaded as u64;
-        let ops = keys.ops.for_rows(loaded).min(loaded);
+        let (ops, mut all) = (keys.ops.for_rows(loaded).min(loaded), Self::default());
         if 2 * ops > rows.loaded as u64 {
             // For most of the rows a distribution only decides which come first.
-            let mut all =
-                Self { drawn: draw.distinct(rows.loaded, ops as usize), ..Self::default() };
-            for drawn in &mut all.drawn {
-                if keys.absent > 0.0 && draw.unit() < keys.absent {
-                    let number = all.absent.len() as u32;
-                    all.absent.push((*drawn, absent(rows, *drawn as usize, draw)?));
-                    *drawn = ABSENT | number;
-                }
+            for place in draw.distinct(rows.loaded, ops as usize) {
+                all.push(place, keys, rows, draw)?;
             }
             return Ok(all);
         }
         let mut seen = HashSet::with_capacity(ops as usize);
-        let mut all = Self::default();
         while (all.drawn.len() as u64) < ops {
             let some = Self::new(keys, ops, rows, draw)?;
             for i in 0..some.drawn.len() {
@@ -193,11 +183,6 @@ impl OperationKeys {
         self.drawn.len()
     }
 
-    /// Returns whether positions count back from the newest row, which other operations can insert.
-    pub(super) const fn counts_from_newest(&self) -> bool {
-        self.from_newest
-    }
-
     /// Returns the row with the other columns of an absent key, and its last column.
     pub(super) fn absent(&self, number: usize) -> (usize, Value<'_>) {
         let (place, last) = &self.absent[number];
@@ -221,16 +206,8 @@ const fn begun_again(i: usize, length: usize) -> usize {
 /// Returns the number of operations of a phase that runs on its own, in a table of this many rows.
 /// More can be drawn, for mixes.
 pub(super) fn operations(work: &Work, rows: usize, draws: &OperationKeys) -> u64 {
-    match work {
-        work if rows_at_once(work) > 1 => draws.drawn.len() as u64,
-        Work::Get { keys, .. }
-        | Work::Open { keys, .. }
-        | Work::Update { keys, .. }
-        | Work::Upsert { keys, .. }
-        | Work::ReadModifyWrite { keys, .. }
-        | Work::Range(language::Range { keys, .. })
-            if keys.of != KeysOf::Distinct =>
-        {
+    match keys_of(work) {
+        Some(keys) if rows_at_once(work) == 1 && !is_distinct(work) => {
             keys.ops.for_rows(rows as u64)
         }
         // Not more than there are different rows.
@@ -247,19 +224,17 @@ pub(super) fn values(rows: &Rows, column: usize, count: u64, draw: &mut Draw) ->
 }
 
 /// Returns a value of the last column of a row's key with which no row has that key.
-fn absent(rows: &Rows, place: usize, draw: &mut Draw) -> Result<OwnedValue, WorkloadError> {
+fn absent(rows: &Rows, place: usize, draw: &mut Draw) -> Result<OwnedValue> {
     let mut key = rows.key(place);
     let column = rows.table.key.last().copied().unwrap_or_default();
     let last = key.len().saturating_sub(1);
     for attempt in 0..64 {
         let value = match (rows.column_type(column), key[last]) {
             (ColumnType::Int { bits, signed }, Value::Int(_)) => {
-                let most = i64::MAX >> (64 - u32::from(bits) - u32::from(!signed && bits < 64));
-                let least = if signed { -1 - most } else { 0 };
-                between(rows, column, least, most, attempt, draw)
+                between(rows, column, int_range(bits, signed), attempt, draw)
             }
             (ColumnType::Timestamp(_), Value::Int(_)) => {
-                between(rows, column, 0, i64::MAX, attempt, draw)
+                between(rows, column, (0, i64::MAX), attempt, draw)
             }
             (ColumnType::Float, Value::Float(value)) => OwnedValue::Float(value + draw.unit()),
             (ColumnType::Text, Value::Text(text)) => {
@@ -285,8 +260,7 @@ fn absent(rows: &Rows, place: usize, draw: &mut Draw) -> Result<OwnedValue, Work
 fn between(
     rows: &Rows,
     column: usize,
-    least: i64,
-    most: i64,
+    (least, most): (i64, i64),
     attempt: u32,
     draw: &mut Draw,
 ) -> OwnedValue {

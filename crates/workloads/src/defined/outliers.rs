@@ -6,7 +6,7 @@ use embermark_model::answer;
 use embermark_model::table::{OwnedValue, Value};
 use smallvec::SmallVec;
 
-use super::port::fingerprint;
+use super::fingerprint;
 use super::row::owned;
 
 /// The key of a row.

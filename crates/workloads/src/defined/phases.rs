@@ -4,27 +4,22 @@
 use std::path::Path;
 
 use embermark_data::draw::Draw;
-use embermark_language::{Asked, Commit, Definition, Keys, KeysOf, Phase, Removed, Work};
-use embermark_model::table::{ColumnType, OwnedValue};
+use embermark_language::{Asked, Commit, Definition, Phase, Work};
+use embermark_model::table::OwnedValue;
 
-use super::cell::Cell;
 use super::csv::CsvRows;
-use super::kind::set_at_once;
+use super::kind::{is_distinct, keys_of, rows_at_once, set_at_once, sets_by_key};
 use super::operation_keys::{self, OperationKeys};
 use super::oracle::met;
-use super::table_rows::Rows;
 use super::update_values::UpdateValues;
+use super::{Cell, Result, Rows};
 use crate::WorkloadError;
 
 /// Returns the cell of a definition, with the keys and values of its operations drawn from a seed.
 ///
 /// # Errors
 /// Fails when no key is absent and some are asked for, or when no row has a value to ask about.
-pub(super) fn cell(
-    definition: &'static Definition,
-    tables: Vec<Rows>,
-    seed: u64,
-) -> Result<Cell, WorkloadError> {
+pub(super) fn cell(definition: &'static Definition, tables: Vec<Rows>, seed: u64) -> Result<Cell> {
     Ok(Cell {
         operation_keys: draw_keys(definition, &tables, seed)?,
         update_values: UpdateValues::new(seed, longest(definition, &tables)),
@@ -40,41 +35,25 @@ pub(super) fn cell(
 }
 
 /// Draws the keys of each phase, from its own random stream.
-fn draw_keys(
-    definition: &Definition,
-    tables: &[Rows],
-    seed: u64,
-) -> Result<Vec<OperationKeys>, WorkloadError> {
+fn draw_keys(definition: &Definition, tables: &[Rows], seed: u64) -> Result<Vec<OperationKeys>> {
     let phases = definition.phases.iter().enumerate();
-    let drawn = phases.map(|(phase, def)| {
+    let drawn = phases.map(|(phase, def)| -> Result<_> {
         let mut draw = Draw::new(seed, 100 + phase as u64);
         let rows = &tables[def.work.table().unwrap_or_default()];
-        let many =
-            |keys: &Keys| keys.ops.for_rows(rows.loaded as u64).max(mixed(definition, phase));
-        let drawn = |keys: &Keys, draw: &mut Draw| match keys.of {
-            KeysOf::Distinct => OperationKeys::distinct(keys, rows, draw),
-            _ => OperationKeys::new(keys, many(keys), rows, draw),
-        };
-        match &def.work {
-            Work::Update { keys, .. }
-            | Work::Delete { removed: Removed::Keys { keys, .. }, .. }
-                if keys.rows > 1 =>
-            {
-                Ok(OperationKeys::ranges(keys, rows, &mut draw))
-            }
-            Work::Get { keys, .. }
-            | Work::Open { keys, .. }
-            | Work::Update { keys, .. }
-            | Work::Upsert { keys, .. }
-            | Work::ReadModifyWrite { keys, .. } => drawn(keys, &mut draw),
-            Work::Range(range) => {
-                Ok(drawn(&range.keys, &mut draw)?.wanting(&range.span, &mut draw))
-            }
-            Work::Delete { removed: Removed::Keys { keys, .. }, .. } => {
-                OperationKeys::distinct(keys, rows, &mut draw)
-            }
-            _ => Ok(OperationKeys::default()),
+        let Some(keys) = keys_of(&def.work) else { return Ok(OperationKeys::default()) };
+        if rows_at_once(&def.work) > 1 {
+            return Ok(OperationKeys::ranges(keys, rows, &mut draw));
         }
+        let drawn = if is_distinct(&def.work) {
+            OperationKeys::distinct(keys, rows, &mut draw)?
+        } else {
+            let ops = keys.ops.for_rows(rows.loaded as u64).max(mixed(definition, phase));
+            OperationKeys::new(keys, ops, rows, &mut draw)?
+        };
+        Ok(match &def.work {
+            Work::Range(range) => drawn.wanting(&range.span, &mut draw),
+            _ => drawn,
+        })
     });
     drawn.collect()
 }
@@ -83,11 +62,7 @@ fn draw_keys(
 ///
 /// # Errors
 /// [`WorkloadError::Unfit`] if no row has a value of that column.
-fn each_of(
-    definition: &Definition,
-    tables: &[Rows],
-    seed: u64,
-) -> Result<Vec<Vec<OwnedValue>>, WorkloadError> {
+fn each_of(definition: &Definition, tables: &[Rows], seed: u64) -> Result<Vec<Vec<OwnedValue>>> {
     let of = |(phase, def): (usize, &Phase)| match &def.asked {
         Asked::Each { column, values } => {
             let rows = &tables[def.work.table().unwrap_or_default()];
@@ -111,7 +86,7 @@ pub(super) fn csv_files(
     definition: &Definition,
     tables: &[Rows],
     staged: &Path,
-) -> Result<Vec<Option<CsvRows>>, WorkloadError> {
+) -> Result<Vec<Option<CsvRows>>> {
     let of = |phase: &Phase| match phase.work {
         Work::Insert { table, commit: Commit::Csv, .. } => {
             CsvRows::write(&tables[table], staged).map(Some)
@@ -150,20 +125,14 @@ pub(super) fn mixed(definition: &Definition, phase: usize) -> u64 {
 /// updated are read.
 fn longest(definition: &Definition, tables: &[Rows]) -> usize {
     let updates = |of: usize| {
-        definition.phases.iter().any(|phase| {
-            matches!(phase.work, Work::Update { table, .. }
-                | Work::Upsert { table, .. }
-                | Work::ReadModifyWrite { table, .. } if table == of)
-        })
+        let mut works = definition.phases.iter().map(|phase| &phase.work);
+        works.any(|work| sets_by_key(work) && work.table() == Some(of))
     };
-    let mut longest = 0;
-    for (_, rows) in tables.iter().enumerate().filter(|(table, _)| updates(*table)) {
-        for (column, def) in rows.table.columns.iter().enumerate() {
-            if !matches!(def.of, ColumnType::Text | ColumnType::Bytes) {
-                continue;
-            }
-            longest = longest.max(rows.longest(column, rows.loaded));
-        }
-    }
-    longest
+    let updated = tables.iter().enumerate().filter(|(table, _)| updates(*table));
+    let lengths = updated.flat_map(|(_, rows)| {
+        let columns = rows.table.columns.iter().enumerate();
+        let texts = columns.filter(|(_, def)| def.of.width().is_none());
+        texts.map(move |(column, _)| rows.longest(column, rows.loaded))
+    });
+    lengths.max().unwrap_or_default()
 }

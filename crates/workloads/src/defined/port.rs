@@ -13,7 +13,7 @@ use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::result::Execution;
 use embermark_model::table::Value;
 
-use super::arena::Arena;
+use super::Arena;
 use crate::strategy::Part;
 
 /// The tables of a workload file in a database. Phases and tables are named by their index in the
@@ -55,7 +55,7 @@ pub(super) trait Database {
     /// Takes the encoded operations of the phases that run next, and drops earlier ones.
     fn take(&mut self, arena: Arc<Arena>);
 
-    /// Returns the fingerprint of a row in [`OperationResults::rows`] of a phase, from the bytes of
+    /// Returns the fingerprint of a row in [`Found::rows`] of a phase, from the bytes of
     /// its pair. `None`: from the values that the phase reads.
     fn print(&self, _phase: usize, _row: &[Value<'_>]) -> Option<Fingerprint> {
         None
@@ -67,15 +67,9 @@ pub(super) trait Database {
         Ok(())
     }
 
-    /// Loads the first rows of a table by the engine's fastest path while the meter has time, and
-    /// counts them in it. Returns their number. Rows of a `phase` can be laid out beforehand.
-    fn bulk(
-        &mut self,
-        table: usize,
-        rows: usize,
-        phase: Option<usize>,
-        meter: &mut Meter,
-    ) -> Result<u64>;
+    /// Loads the rows of a table by the engine's fastest path while the meter has time, and counts
+    /// them in it. Returns their number. Rows of a `phase` can be laid out beforehand.
+    fn bulk(&mut self, table: usize, phase: Option<usize>, meter: &mut Meter) -> Result<u64>;
 
     /// Inserts these rows of a table at once, as one commit where the engine has transactions.
     /// Returns the number that the engine reports. Rows of a `phase` can be laid out beforehand.
@@ -194,6 +188,20 @@ pub(super) struct TimeStep {
     pub to: i64,
 }
 
+/// A question in the language of a store, and the names of the columns of its answer. Those of a
+/// pipeline are their paths in the result's documents.
+#[derive(Debug, PartialEq)]
+pub(super) struct Question {
+    pub text: String,
+    pub columns: Vec<String>,
+}
+
+impl Question {
+    pub(super) fn names(&self) -> Vec<&str> {
+        self.columns.iter().map(String::as_str).collect()
+    }
+}
+
 /// Work done in a scope.
 pub(super) type SessionWork<'a> = dyn FnMut(&mut dyn Session) -> Result<()> + 'a;
 
@@ -205,34 +213,24 @@ pub(super) trait Session {
     /// Does operation `i` of a phase and adds what it finds. For an insert, that is the row at this
     /// position. For a question, it is the whole question, and replaces the result of the one
     /// before.
-    fn perform(&mut self, phase: usize, i: usize, found: &mut OperationResults) -> Result<()>;
+    fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()>;
 
     /// Finds the rows that meet the conditions of a phase, for [`change`](Self::change). Returns
     /// their number. They are kept until the next call.
     fn find_rows(&mut self, phase: usize) -> Result<usize>;
 
     /// Changes the `n`th row found, and counts it if it exists.
-    fn change(&mut self, phase: usize, n: usize, found: &mut OperationResults) -> Result<()>;
+    fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()>;
 
     /// Changes many of the rows found, as [`change`](Self::change) does one. Returns how many were
     /// done.
-    fn change_each(
-        &mut self,
-        phase: usize,
-        part: Shared<'_>,
-        found: &mut OperationResults,
-    ) -> Result<u64> {
+    fn change_each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
         part.each(|n| self.change(phase, n, found))
     }
 
     /// Does many operations of a phase, as [`perform`](Self::perform) does one. Returns how many
     /// were done.
-    fn each(
-        &mut self,
-        phase: usize,
-        part: Shared<'_>,
-        found: &mut OperationResults,
-    ) -> Result<u64> {
+    fn each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
         part.each(|i| self.perform(phase, i, found))
     }
 }
@@ -278,7 +276,7 @@ impl Steps for One {
 /// Results of operations. Each question replaces the result of the one before. Everything else adds
 /// up.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct OperationResults {
+pub(super) struct Found {
     /// Rows read.
     pub rows: Checksum,
     /// Rows changed or deleted, if the engine reports it. A missing row does not count.
@@ -295,7 +293,7 @@ pub(super) struct OperationResults {
     pub more: bool,
 }
 
-impl OperationResults {
+impl Found {
     /// Returns a hash of everything found.
     pub(super) fn digest(&self) -> u64 {
         let mut hash = foldhash::fast::FixedState::default().build_hasher();
@@ -305,10 +303,7 @@ impl OperationResults {
                 answer::Value::Int(value) => (0, value).hash(&mut hash),
                 answer::Value::Float(value) => (1, value.to_bits()).hash(&mut hash),
                 answer::Value::Text(value) => (2, value).hash(&mut hash),
-                // The other kinds belong to answers that are computed.
-                answer::Value::Null | answer::Value::Unit(_) | answer::Value::Any => {
-                    3.hash(&mut hash);
-                }
+                answer::Value::Null => 3.hash(&mut hash),
             }
         }
         hash.finish()

@@ -1,19 +1,18 @@
 //! Rows of a workload file that another process posts over HTTP as JSON. A row is read from a
 //! request, and found by its key among the rows to insert.
 
-use std::cmp::Ordering;
 use std::io;
 
 use embermark_contract::{EngineError, Result, Scope};
-use embermark_data::table::compare;
 use embermark_language::Work;
 use embermark_meter::Meter;
 use embermark_model::table::{Column, ColumnType, Value};
 use serde_json::{Map, Value as Json};
 use smallvec::SmallVec;
 
+use super::Rows;
 use super::bench::FileBench;
-use super::table_rows::Rows;
+use super::table_rows::Values;
 use crate::http::{self, Client, Service};
 
 /// Returns the bodies to post for each loaded row of a table: its columns, with fields of documents
@@ -72,26 +71,10 @@ fn read(rows: &Rows, body: &[u8]) -> io::Result<usize> {
     let columns = &rows.table.columns;
     let posted = columns.iter().map(|column| value(&object, column));
     let posted: SmallVec<[Value<'_>; 12]> = posted.collect::<Option<_>>().ok_or_else(none)?;
-    let order = |place: usize| {
-        let each = rows.table.key.iter();
-        each.map(|column| compare(&rows.value(place, *column), &posted[*column]))
-            .find(|order| order.is_ne())
-            .unwrap_or(Ordering::Equal)
-    };
-    let (mut from, mut to) = (0, rows.staged.rows());
-    while from < to {
-        let middle = usize::midpoint(from, to);
-        let place = rows.staged.nth_by_key(middle);
-        match order(place) {
-            Ordering::Less => from = middle + 1,
-            Ordering::Greater => to = middle,
-            Ordering::Equal => {
-                let same = (0..columns.len()).all(|at| rows.value(place, at) == posted[at]);
-                return if same && place < rows.loaded { Ok(place) } else { Err(none()) };
-            }
-        }
-    }
-    Err(none())
+    let key: Values<'_> = rows.table.key.iter().map(|column| posted[*column]).collect();
+    let place = rows.staged.find(&key).map(|nth| rows.staged.nth_by_key(nth));
+    let is_it = |place: &usize| *place < rows.loaded && rows.row(*place).eq(posted.iter().copied());
+    place.ok().filter(is_it).ok_or_else(none)
 }
 
 impl FileBench {
@@ -102,7 +85,7 @@ impl FileBench {
             return Ok(None);
         };
         let bodies = bodies(&self.prepared.cell.tables[*table])?;
-        let companions = self.prepared.companions.as_deref();
+        let companions = self.prepared.spec.companions.as_deref();
         Client::start(companions, bodies, *requests as usize).map(Some)
     }
 
@@ -118,20 +101,15 @@ impl FileBench {
         http::insert(client, rows.loaded, meter, |streams, meter| {
             let mut served = None;
             database.within(phase, Scope::PerOperation, &mut |session| {
-                let commit =
-                    &mut |place: &mut usize| session.perform(phase, *place, found).map(|()| 1);
-                let read = &|body: &[u8], place: &mut usize| {
-                    *place = read(rows, body)?;
-                    Ok(())
-                };
-                served = Some(http::serve(streams, Service { read, commit, room: &|| 0 }, meter)?);
+                let commit = &mut |place: usize| session.perform(phase, place, found);
+                let read = &|body: &[u8]| read(rows, body);
+                served = Some(http::serve(streams, Service { read, commit }, meter)?);
                 Ok(())
             })?;
             database.flush()?;
             let never = || EngineError::failed("the engine", "enter a scope", "it did not");
             served.ok_or_else(never)
         })
-        .map(drop)
     }
 }
 

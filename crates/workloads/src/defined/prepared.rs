@@ -1,65 +1,37 @@
 //! A cell of a workload file, before its engine exists.
 
 use std::ops::Range;
-use std::path::PathBuf;
-use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
-use embermark_clients::Program;
-use embermark_language::{Asked, Commit, Removed, Work};
+use embermark_language::{Asked, Commit, Work};
 use embermark_meter::Recorder;
-use embermark_model::plan::Rate;
 use embermark_model::result::PhaseKind;
 
-use super::arena::Arena;
-use super::cell::Cell;
 use super::csv::CsvRows;
-use super::keep;
-use super::kind::{changes_at_once, is_question, is_read_in_one_snapshot, one_by_one};
-use super::operation_keys;
+use super::kind::{changes_at_once, commit_of, is_question, is_read_in_one_snapshot, one_by_one};
 use super::referees::Right;
-use crate::Companions;
+use super::{Arena, Cell, keep, operation_keys};
+use crate::Spec;
 use crate::strategy::Strategy;
 use crate::write_behind::Buffer;
 
 /// Everything that exists before the engine does.
 pub(super) struct PreparedCell {
     pub cell: Arc<Cell>,
+    pub spec: Spec,
     /// Names of the phases.
     pub names: Vec<&'static str>,
     /// Kinds of the phases.
     pub kinds: Vec<PhaseKind>,
-    /// How long questions are repeated.
-    pub window: Duration,
-    /// Operations per second of phases of single rows.
-    pub target_rate: Option<u64>,
-    /// Rate of rows that arrive, or the search for the highest.
-    pub rate: Rate,
-    /// Limit of the 99th percentile of their commits' response times in that search.
-    pub p99_limit: Duration,
-    /// Number of clients that share the operations of phases of single rows.
-    pub clients: u32,
-    /// Which clients are on this machine, when they are on several.
-    pub own_clients: Option<Range<u32>>,
     /// Whether another machine has opened the database. That machine loads the tables and checks
     /// the results of all clients.
     pub is_guest: bool,
     /// CSV file that each phase loads.
     pub csv: Vec<Option<CsvRows>>,
-    pub seed: u64,
     /// Names of the parts of each mix.
     pub parts: Vec<Vec<&'static str>>,
     /// Right answer of each SQL question.
     pub right: Vec<Right>,
-    /// For a referee: path of the rows. Its answers are stored next to them.
-    pub keeps: Option<PathBuf>,
-    /// Starts companion processes, where that is possible.
-    pub companions: Option<Rc<dyn Companions>>,
-    /// Program in another language that does the phases.
-    pub program: Option<Program>,
-    /// Whether reads begin cold.
-    pub cold: bool,
     /// Recorder of the first run of a `keep`, allocated before the engine exists.
     pub recorder: Option<Recorder>,
     /// Memory for what operations need.
@@ -97,7 +69,7 @@ impl PreparedCell {
         match self.cell.work(phase) {
             // Several clients insert rows one by one, and each encodes its own.
             Work::Insert { .. }
-                if !in_mix && self.clients > 1 && self.strategy(phase) == Strategy::Bulk =>
+                if !in_mix && self.spec.clients > 1 && self.strategy(phase) == Strategy::Bulk =>
             {
                 0..0
             }
@@ -155,18 +127,14 @@ impl PreparedCell {
         if is_read_in_one_snapshot(self.cell.work(phase)) {
             return Strategy::Snapshot;
         }
-        let (own, changes) = match self.cell.work(phase) {
-            Work::Insert { commit, .. } => (*commit, true),
-            Work::Update { commit, .. }
-            | Work::Upsert { commit, .. }
-            | Work::ReadModifyWrite { commit, .. }
-            | Work::Delete { removed: Removed::Keys { commit, .. }, .. } => (*commit, true),
-            work => (one_by_one(work).unwrap_or(Commit::Each), false),
+        let work = self.cell.work(phase);
+        let takes =
+            |commit: &Commit| *commit != Commit::Bulk || matches!(work, Work::Insert { .. });
+        let commit = match commit_of(work) {
+            Some(own) => self.cell.commit.filter(takes).unwrap_or(own),
+            None => one_by_one(work).unwrap_or(Commit::Each),
         };
-        let is_insert = matches!(self.cell.work(phase), Work::Insert { .. });
-        let commit =
-            self.cell.commit.filter(|commit| changes && (is_insert || *commit != Commit::Bulk));
-        match commit.unwrap_or(own) {
+        match commit {
             Commit::Each => Strategy::CommitEach,
             Commit::Rows(rows) => Strategy::Every(rows),
             Commit::Batch(rows) | Commit::Behind { batch: rows, .. } => Strategy::Batches(rows),

@@ -11,6 +11,7 @@ use embermark_model::ResultSet;
 use embermark_model::answer::{Difference, Value};
 use embermark_model::result_set::FirstDifference;
 
+use super::Result;
 use crate::{CheckError, Spec, WorkloadError};
 
 /// Most values of an answer that is kept to compare it with other engines' answers.
@@ -19,19 +20,13 @@ pub(super) const MOST_KEPT: usize = 10_000;
 /// The right answer of an SQL question.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Right {
-    /// An answer from a file.
-    Given {
-        /// The file's name in the workload file.
-        file: String,
-        /// Its content.
+    /// An answer from a file, or on which engines agree.
+    Known {
+        /// The file's name in the workload file, or the engines.
+        by: String,
         answer: ResultSet,
-    },
-    /// An answer on which engines agree.
-    Said {
-        /// The engines.
-        by: Vec<&'static str>,
-        /// Their answer.
-        answer: ResultSet,
+        /// Whether it was read from CSV.
+        is_csv: bool,
     },
     /// Engines gave different answers.
     Disputed(String),
@@ -45,45 +40,39 @@ impl Right {
     /// # Errors
     /// Fails where the answer is wrong, or the right one is disputed.
     pub(super) fn check(&self, mut found: ResultSet) -> Result<(), CheckError> {
-        let right = match self {
+        let (by, answer) = match self {
             Self::Unknown => return Ok(()),
             Self::Disputed(why) => return Err(CheckError::Disputed(why.clone())),
-            Self::Given { answer, .. } => {
-                found.read_as_csv();
-                answer
+            Self::Known { by, answer, is_csv } => {
+                if *is_csv {
+                    found.read_as_csv();
+                }
+                (by, answer)
             }
-            Self::Said { answer, .. } => answer,
         };
-        let Some(FirstDifference(right, got)) = right.first_difference(&found) else {
-            return Ok(());
-        };
-        let by = self.by().unwrap_or_default();
-        Err(Difference(format!("expected {right}, got {got} ({by})")).into())
+        match answer.first_difference(&found) {
+            None => Ok(()),
+            Some(FirstDifference(right, got)) => {
+                Err(Difference(format!("expected {right}, got {got} ({by})")).into())
+            }
+        }
     }
 
     /// Returns where the right answer comes from.
     pub(super) fn by(&self) -> Option<String> {
         match self {
-            Self::Given { file, .. } => Some(file.clone()),
-            Self::Said { by, .. } => Some(match &by[..] {
-                [one] => format!("only by {one}"),
-                all => format!("agreed by {}", all.join(" and ")),
-            }),
+            Self::Known { by, .. } => Some(by.clone()),
             Self::Disputed(_) | Self::Unknown => None,
         }
     }
 }
 
 /// Returns the right answer of each phase.
-pub(super) fn right(
-    definition: &Definition,
-    folder: &Path,
-    spec: &Spec,
-) -> Result<Vec<Right>, WorkloadError> {
+pub(super) fn right(definition: &Definition, folder: &Path, spec: &Spec) -> Result<Vec<Right>> {
     let given = given(definition, folder)?;
     let phases = definition.phases.iter().zip(given);
     let right = phases.map(|(phase, given)| match (given, &phase.work) {
-        (Some((file, answer)), _) => Ok(Right::Given { file, answer }),
+        (Some((by, answer)), _) => Ok(Right::Known { by, answer, is_csv: true }),
         (None, Work::Sql(_)) if !spec.is_referee => referees_answer(spec, &phase.name),
         _ => Ok(Right::Unknown),
     });
@@ -91,7 +80,7 @@ pub(super) fn right(
 }
 
 /// Returns the answer of the referees.
-fn referees_answer(spec: &Spec, phase: &str) -> Result<Right, WorkloadError> {
+fn referees_answer(spec: &Spec, phase: &str) -> Result<Right> {
     let mut said: Option<(Vec<&'static str>, ResultSet)> = None;
     for referee in spec.referees {
         let file = file(&spec.rows, phase, referee);
@@ -113,7 +102,13 @@ fn referees_answer(spec: &Spec, phase: &str) -> Result<Right, WorkloadError> {
         }
         by.push(referee);
     }
-    Ok(said.map_or(Right::Unknown, |(by, answer)| Right::Said { by, answer }))
+    Ok(said.map_or(Right::Unknown, |(by, answer)| {
+        let by = match &by[..] {
+            [one] => format!("only by {one}"),
+            all => format!("agreed by {}", all.join(" and ")),
+        };
+        Right::Known { by, answer, is_csv: false }
+    }))
 }
 
 /// Stores a referee's answer next to the rows, atomically.
@@ -143,7 +138,7 @@ fn file(rows: &Path, phase: &str, referee: &str) -> PathBuf {
 pub(super) fn given(
     definition: &Definition,
     folder: &Path,
-) -> Result<Vec<Option<(String, ResultSet)>>, WorkloadError> {
+) -> Result<Vec<Option<(String, ResultSet)>>> {
     let answers = definition.phases.iter().map(|phase| match &phase.work {
         Work::Sql(Sql { answer: Some(file), ordered, .. }) => {
             let read = read(&folder.join(file), *ordered)?;
@@ -155,7 +150,7 @@ pub(super) fn given(
 }
 
 /// Reads an answer from CSV with a header, which is ignored.
-fn read(file: &Path, ordered: bool) -> Result<ResultSet, WorkloadError> {
+fn read(file: &Path, ordered: bool) -> Result<ResultSet> {
     let wrong = |error: csv::Error| {
         let file = file.display();
         WorkloadError::Unfit(format!("the answer {file} cannot be read: {error}"))

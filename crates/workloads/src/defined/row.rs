@@ -1,7 +1,6 @@
 //! Decodes rows of results as values of a table's columns.
 
 use embermark_contract::row::ResultRow;
-use embermark_contract::sql::Param;
 use embermark_contract::{EngineError, Result};
 use embermark_language::{Aggregate, Group, Grouped};
 use embermark_model::answer;
@@ -10,9 +9,8 @@ use embermark_model::table::{ColumnType, OwnedValue, Table, Value};
 use smallvec::SmallVec;
 
 use super::correlate::pearson;
-use super::month;
 use super::port::with;
-use super::table_rows::Rows;
+use super::{Found, Rows, month};
 
 /// The values of a row, in the order of its table's columns.
 pub(super) type Values<'a> = SmallVec<[Value<'a>; 12]>;
@@ -49,7 +47,7 @@ pub(super) fn whole(row: &dyn ResultRow, table: &Table) -> Result<Fingerprint> {
 pub(super) fn beside_key(
     row: &dyn ResultRow,
     table: &Table,
-    key: &[Param<'_>],
+    key: &[Value<'_>],
 ) -> Result<Fingerprint> {
     if table.key.len() == table.columns.len() {
         return whole(row, table);
@@ -58,11 +56,7 @@ pub(super) fn beside_key(
     for (column, def) in table.columns.iter().enumerate() {
         let of_key = table.key.iter().position(|of_key| *of_key == column);
         let value = match of_key.map(|place| key[place]) {
-            Some(Param::Int(value)) => Value::Int(value),
-            Some(Param::Float(value)) => Value::Float(value),
-            Some(Param::Text(text)) => Value::Text(text),
-            Some(Param::Bytes(bytes)) => Value::Bytes(bytes),
-            Some(Param::Null) => Value::Null,
+            Some(of_key) => of_key,
             None => {
                 at += 1;
                 value(row, at - 1, def.of)?
@@ -84,14 +78,10 @@ pub(super) fn some(row: &dyn ResultRow, table: &Table, columns: &[usize]) -> Res
 }
 
 /// Adds a gap: its value, first time, and last time.
-pub(super) fn gap(
-    row: &dyn ResultRow,
-    of: ColumnType,
-    result: &mut Vec<answer::Value>,
-) -> Result<()> {
-    result.push(owned(value(row, 0, of)?));
+pub(super) fn gap(row: &dyn ResultRow, of: ColumnType, found: &mut Found) -> Result<()> {
+    found.result.push(owned(value(row, 0, of)?));
     for column in [1, 2] {
-        result.push(row.int(column)?.map_or(answer::Value::Null, answer::Value::Int));
+        found.result.push(row.int(column)?.map_or(answer::Value::Null, answer::Value::Int));
     }
     Ok(())
 }
@@ -111,16 +101,12 @@ pub(super) fn outlier(
 
 /// Adds a correlation: the number of buckets, and the coefficient, which the result has or is
 /// computed from the centred sums of xy, xx, and yy.
-pub(super) fn correlation(
-    row: &dyn ResultRow,
-    computed: bool,
-    result: &mut Vec<answer::Value>,
-) -> Result<()> {
-    result.push(answer::Value::Int(row.int(0)?.unwrap_or_default()));
-    result.push(if computed {
+pub(super) fn correlation(row: &dyn ResultRow, computed: bool, found: &mut Found) -> Result<()> {
+    found.result.push(answer::Value::Int(row.int(0)?.unwrap_or_default()));
+    found.result.push(if computed {
         // Some engines return NaN where others return NULL.
-        let found = row.float(1)?.filter(|correlation| !correlation.is_nan());
-        found.map_or(answer::Value::Null, answer::Value::Float)
+        let coefficient = row.float(1)?.filter(|coefficient| !coefficient.is_nan());
+        coefficient.map_or(answer::Value::Null, answer::Value::Float)
     } else {
         match (row.float(1)?, row.float(2)?, row.float(3)?) {
             (Some(xy), Some(xx), Some(yy)) => pearson(xy, xx, yy),
@@ -130,45 +116,35 @@ pub(super) fn correlation(
     Ok(())
 }
 
-/// Returns a value as an answer's value, with its own text.
+/// Returns a value as an answer's value, with its own text. Bytes are in hexadecimal.
 pub(super) fn owned(value: Value<'_>) -> answer::Value {
     match value {
         Value::Null => answer::Value::Null,
         Value::Int(value) => answer::Value::Int(value),
         Value::Float(value) => answer::Value::Float(value),
         Value::Text(text) => answer::Value::Text(text.to_owned()),
-        Value::Bytes(bytes) => answer::Value::Text(hexadecimal(bytes)),
+        Value::Bytes(bytes) => {
+            answer::Value::Text(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+        }
     }
 }
 
-/// Adds every column of a row. Returns their number. A float that is not a number becomes PostgreSQL's
-/// text for it, because JSON has none.
-pub(super) fn every(
-    row: &dyn ResultRow,
-    room: &mut String,
-    result: &mut Vec<answer::Value>,
-) -> Result<usize> {
+/// Adds every column of a row, and notes their number. A float that is not a number becomes
+/// PostgreSQL's text for it, because JSON has none.
+pub(super) fn every(row: &dyn ResultRow, room: &mut String, found: &mut Found) -> Result<()> {
     let columns = row.columns()?;
     for column in 0..columns {
-        result.push(match row.any(column, room)? {
-            Param::Null => answer::Value::Null,
-            Param::Int(value) => answer::Value::Int(value),
-            Param::Float(value) if value.is_finite() => answer::Value::Float(value),
-            Param::Float(value) if value.is_nan() => answer::Value::Text("NaN".to_owned()),
-            Param::Float(value) => {
+        found.result.push(match row.any(column, room)? {
+            Value::Float(value) if value.is_nan() => answer::Value::Text("NaN".to_owned()),
+            Value::Float(value) if value.is_infinite() => {
                 let sign = if value < 0.0 { "-" } else { "" };
                 answer::Value::Text(format!("{sign}Infinity"))
             }
-            Param::Text(text) => answer::Value::Text(text.to_owned()),
-            Param::Bytes(bytes) => answer::Value::Text(hexadecimal(bytes)),
+            value => owned(value),
         });
     }
-    Ok(columns)
-}
-
-/// Returns bytes in hexadecimal.
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    found.columns = columns;
+    Ok(())
 }
 
 /// Adds a row of a group's result: the group, then what is computed.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use embermark_meter::Meter;
 
-use super::table_rows::Rows;
+use super::Rows;
 use crate::strategy::Part;
 
 /// Number of rows between two readings of the clock.
@@ -57,59 +57,25 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Returns the first rows of a table one at a time, in the order of their file or of their keys.
+/// Returns rows of a table one at a time, in the order of their file or of their keys.
 pub(super) struct Source<'a> {
     rows: &'a Rows,
-    by_key: Option<ByKey<'a>>,
+    /// Number of the next key, if rows come in key order.
+    nth: Option<usize>,
     given: Given<'a>,
 }
 
-/// Positions of the first rows of a table, in key order.
-pub(super) struct ByKey<'a> {
-    rows: &'a Rows,
-    most: usize,
-    next: usize,
-}
-
-impl Iterator for ByKey<'_> {
-    type Item = usize;
-
-    #[inline]
-    fn next(&mut self) -> Option<usize> {
-        // Key order includes all rows, also those that are not loaded.
-        while self.next < self.rows.staged.rows() {
-            let place = self.rows.staged.nth_by_key(self.next);
-            self.next += 1;
-            if place < self.most {
-                return Some(place);
-            }
-        }
-        None
-    }
-}
-
 impl Rows {
-    /// Returns the positions of the first `most` rows, in key order.
-    pub(super) const fn by_key(&self, most: usize) -> ByKey<'_> {
-        ByKey { rows: self, most, next: 0 }
-    }
-
     /// Returns some rows for a table.
     pub(super) const fn between(&self, rows: Range<usize>) -> Source<'_> {
         let Range { start: first, end: most } = rows;
         let given = Given { first, most, given: first, meter: None };
-        Source { rows: self, by_key: None, given }
+        Source { rows: self, nth: None, given }
     }
 
-    /// Returns the first `most` rows for a bulk load.
-    pub(super) fn source<'a>(
-        &'a self,
-        most: usize,
-        sorted: bool,
-        meter: &'a mut Meter,
-    ) -> Source<'a> {
-        let by_key = sorted.then(|| self.by_key(most));
-        Source { rows: self, by_key, given: Given::new(most, meter) }
+    /// Returns the rows for a bulk load.
+    pub(super) fn source<'a>(&'a self, sorted: bool, meter: &'a mut Meter) -> Source<'a> {
+        Source { rows: self, nth: sorted.then_some(0), given: Given::new(self.loaded, meter) }
     }
 }
 
@@ -117,12 +83,16 @@ impl<'a> Source<'a> {
     /// Returns the next row.
     #[inline]
     pub(super) fn advance(&mut self) -> Option<(&'a Rows, usize)> {
-        let n = self.given.next()?;
-        let place = match &mut self.by_key {
-            Some(by_key) => by_key.next()?,
-            None => n,
-        };
-        Some((self.rows, place))
+        let (n, rows) = (self.given.next()?, self.rows);
+        let Some(nth) = &mut self.nth else { return Some((rows, n)) };
+        loop {
+            let place = rows.staged.nth_by_key(*nth);
+            *nth += 1;
+            // Key order includes all rows, also those that are not loaded.
+            if place < rows.loaded {
+                return Some((rows, place));
+            }
+        }
     }
 
     /// Counts the rows as operations, once the load has ended.

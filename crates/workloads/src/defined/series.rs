@@ -1,7 +1,6 @@
 //! The tables of a workload file in a series store: a measurement per table, a point per row. A
 //! series store commits each point on its own, and does not report how many points it changed.
 
-mod execution;
 mod influxql;
 mod point;
 mod session;
@@ -11,22 +10,20 @@ use std::sync::Arc;
 
 use embermark_contract::series::SeriesStore;
 use embermark_contract::{EngineError, Lifecycle, OfflineTask, Result, Scope};
-use embermark_language::{Group, Keep, Operator, Work};
+use embermark_language::{Group, Keep, Operator, Range, Removed, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 use embermark_model::table::ColumnType;
 
-use super::access::filters;
-use super::arena::Arena;
-use super::cell::Cell;
-use super::port::{Database, SessionWork, TimeStep, VisitRow};
-use super::row::OwnedKey;
+use super::kind::rows_at_once;
+use super::series::influxql::Measurement;
+use super::series::point::{Feed, Row, values};
+use super::series::session::SeriesSession;
+use super::{Arena, Cell, Database, OwnedKey, Question, SessionWork, TimeStep, VisitRow, filters};
 use crate::reopenable::Reopenable;
-use execution::{FAMILY, execution};
-use influxql::groups::Groups;
-use influxql::{Measured, Measurement};
-use point::{Feed, Row, values};
-use session::SeriesSession;
+
+/// The family in its error messages.
+const FAMILY: &str = "a series store";
 
 /// Nanoseconds of an hour.
 const HOUR_NS: i128 = 3_600_000_000_000;
@@ -35,10 +32,10 @@ pub(super) struct SeriesTables {
     store: Reopenable<dyn SeriesStore>,
     cell: Arc<Cell>,
     /// Measurement of each table, or why it cannot be one.
-    tables: Vec<std::result::Result<Measured, String>>,
+    tables: Vec<std::result::Result<Measurement, String>>,
     /// By phase, one per value that it asks about: the question for groups, if InfluxQL can express
     /// it.
-    questions: Vec<Vec<Groups>>,
+    questions: Vec<Vec<Question>>,
     /// Memory for a statement.
     text: String,
     arena: Arc<Arena>,
@@ -48,21 +45,15 @@ pub(super) struct SeriesTables {
 
 impl SeriesTables {
     pub(super) fn new(store: Reopenable<dyn SeriesStore>, cell: Arc<Cell>) -> Self {
-        let measured = |measurement: Measurement| {
-            let columns = measurement.columns();
-            Measured { measurement, columns }
-        };
-        let tables = cell.tables.iter().enumerate().map(|(table, rows)| {
-            Measurement::new(rows.table, &found_by(&cell, table)).map(measured)
-        });
+        let tables = cell.tables.iter().enumerate();
+        let tables = tables.map(|(n, rows)| Measurement::new(rows.table, &found_by(&cell, n)));
         let tables: Vec<_> = tables.collect();
         let phases = 0..cell.definition.phases.len();
         let questions = phases.map(|phase| match cell.work(phase) {
             Work::Group(group) => {
-                let times = if cell.adds_up(phase) { cell.each[phase].len() } else { 1 };
-                let Ok(measured) = &tables[group.table] else { return Vec::new() };
-                let question = |i| measured.measurement.group(group, &filters(&cell, phase, i));
-                (0..times).map(question).collect::<Option<_>>().unwrap_or_default()
+                let Ok(of) = &tables[group.table] else { return Vec::new() };
+                let question = |i| of.group(group, &filters(&cell, phase, i));
+                cell.asked(phase).map(question).collect::<Option<_>>().unwrap_or_default()
             }
             _ => Vec::new(),
         });
@@ -107,7 +98,57 @@ impl Database for SeriesTables {
     }
 
     fn execution(&self, phase: usize) -> Result<Execution> {
-        execution(&self.tables, &self.questions, &self.cell, phase)
+        let unsupported = |what: &str| Err(EngineError::unsupported(FAMILY, what));
+        let work = self.cell.work(phase);
+        let Some(table) = work.table() else { return unsupported("SQL from the workload file") };
+        let measurement = match &self.tables[table] {
+            Ok(measurement) => measurement,
+            Err(why) => return unsupported(why),
+        };
+        if measurement.time.is_none() && by_key(work) {
+            let what = "rows by a key without a time: points are only found by their time, or by \
+                        reading all";
+            return unsupported(what);
+        }
+        let can_express = || measurement.can_express_all(&filters(&self.cell, phase, 0));
+        let native = match work {
+            work if rows_at_once(work) > 1 => {
+                if measurement.table.key.last().copied() != measurement.time {
+                    return unsupported("rows in the order of tags, only in the order of time");
+                }
+                matches!(work, Work::Delete { .. })
+            }
+            // Updating a missing point would create it, so it is read first.
+            Work::Update { keys, .. } => keys.absent == 0.0,
+            Work::Delete { removed: Removed::Older { time, .. }, .. }
+                if Some(*time) != measurement.time =>
+            {
+                return unsupported("to delete by a field, only by tags and the time of points");
+            }
+            Work::Find { .. } => can_express(),
+            Work::Outliers { of, by, .. } => measurement.knows_spread(*of, *by) && can_express(),
+            Work::Correlate(_)
+            | Work::UpdateWhere { .. }
+            | Work::Delete { removed: Removed::Where { .. }, .. } => false,
+            Work::Latest { by, time, .. } | Work::Gaps { by, time, .. } => {
+                measurement.finds_latest(*by, *time) && can_express()
+            }
+            Work::Range(range) => match range.span {
+                Span::Rows { .. } if !measurement.tags.is_empty() => {
+                    return unsupported("rows in the order of tags, only in the order of time");
+                }
+                Span::Rows { .. } => true,
+                Span::Last { .. } | Span::From { .. } => can_express(),
+            },
+            // InfluxQL returns all groups, in no order.
+            Work::Group(group) => {
+                let as_asked =
+                    group.order.is_empty() && group.limit.is_none() && group.having.is_empty();
+                !self.questions[phase].is_empty() && as_asked
+            }
+            _ => true,
+        };
+        Ok(if native { Execution::Native } else { Execution::ClientSide })
     }
 
     fn clear(&mut self, table: usize) -> Result<()> {
@@ -116,8 +157,8 @@ impl Database for SeriesTables {
 
     /// Shards last whole hours and divide days evenly, so steps must do so too.
     fn keeps(&self, keep: &Keep) -> Result<()> {
-        let Ok(Measured { measurement, .. }) = &self.tables[keep.table] else { return Ok(()) };
-        let step = i128::from(keep.step) * i128::from(measurement.nanoseconds());
+        let Ok(of) = &self.tables[keep.table] else { return Ok(()) };
+        let step = i128::from(keep.step) * i128::from(of.nanoseconds());
         if step % HOUR_NS == 0 && (24 * HOUR_NS) % step == 0 {
             return Ok(());
         }
@@ -128,15 +169,13 @@ impl Database for SeriesTables {
 
     fn clear_kept(&mut self, keep: &Keep, _: &TimeStep) -> Result<()> {
         self.clear(keep.table)?;
-        let Ok(Measured { measurement, .. }) = &self.tables[keep.table] else { return Ok(()) };
-        let step = measurement.time_ns(keep.step)?;
-        self.store.keep_by(step)
+        let Ok(of) = &self.tables[keep.table] else { return Ok(()) };
+        self.store.keep_by(of.time_ns(keep.step)?)
     }
 
     fn expire(&mut self, keep: &Keep, step: &TimeStep) -> Result<()> {
-        let Ok(Measured { measurement, .. }) = &self.tables[keep.table] else { return Ok(()) };
-        let (name, before) = (&measurement.table.name, measurement.time_ns(step.to)?);
-        self.store.expire(name, before)
+        let Ok(of) = &self.tables[keep.table] else { return Ok(()) };
+        self.store.expire(&of.table.name, of.time_ns(step.to)?)
     }
 
     fn expires_by(&self, _: &Keep) -> String {
@@ -145,10 +184,10 @@ impl Database for SeriesTables {
 
     /// Counts a field that every row has.
     fn count(&mut self, table: usize) -> Result<Option<u64>> {
-        let Ok(Measured { measurement, .. }) = &self.tables[table] else { return Ok(None) };
+        let Ok(of) = &self.tables[table] else { return Ok(None) };
         self.store.flush()?;
         let mut count = Some(0);
-        self.store.query(&measurement.count(), &["rows"], &mut |row| {
+        self.store.query(&of.count(), &["rows"], &mut |row| {
             count = row.int(0)?.and_then(|count| u64::try_from(count).ok());
             Ok(())
         })?;
@@ -160,8 +199,8 @@ impl Database for SeriesTables {
         else {
             return;
         };
-        let Ok(measured) = &self.tables[group.table] else { return };
-        let question = measured.measurement.group(group, &filters(&self.cell, phase, i));
+        let Ok(of) = &self.tables[group.table] else { return };
+        let question = of.group(group, &filters(&self.cell, phase, i));
         self.questions[phase] = question.into_iter().collect();
     }
 
@@ -174,18 +213,11 @@ impl Database for SeriesTables {
     }
 
     /// Loads nothing into a table that cannot be a measurement, because its phases are refused.
-    fn bulk(
-        &mut self,
-        table: usize,
-        rows: usize,
-        _: Option<usize>,
-        meter: &mut Meter,
-    ) -> Result<u64> {
-        let Ok(measured) = &self.tables[table] else { return Ok(0) };
-        let source = self.cell.tables[table].source(rows, false, meter);
-        let (of, next) = (&measured.measurement, Row::default());
-        let mut points = Feed { source, of, next, error: None };
-        let loaded = self.store.bulk(&measured.measurement.table.name, &mut points)?;
+    fn bulk(&mut self, table: usize, _: Option<usize>, meter: &mut Meter) -> Result<u64> {
+        let Ok(of) = &self.tables[table] else { return Ok(0) };
+        let source = self.cell.tables[table].source(false, meter);
+        let mut points = Feed { source, of, next: Row::default(), error: None };
+        let loaded = self.store.bulk(&of.table.name, &mut points)?;
         if let Some(error) = points.error {
             return Err(error);
         }
@@ -194,11 +226,10 @@ impl Database for SeriesTables {
     }
 
     fn batch(&mut self, table: usize, rows: ops::Range<usize>, _: Option<usize>) -> Result<u64> {
-        let Ok(measured) = &self.tables[table] else { return Ok(0) };
+        let Ok(of) = &self.tables[table] else { return Ok(0) };
         let source = self.cell.tables[table].between(rows);
-        let (of, next) = (&measured.measurement, Row::default());
-        let mut points = Feed { source, of, next, error: None };
-        let given = self.store.bulk(&measured.measurement.table.name, &mut points)?;
+        let mut points = Feed { source, of, next: Row::default(), error: None };
+        let given = self.store.bulk(&of.table.name, &mut points)?;
         points.error.map_or_else(|| self.store.flush(), Err)?;
         Ok(given)
     }
@@ -214,27 +245,25 @@ impl Database for SeriesTables {
     }
 
     fn contents(&mut self, table: usize, visit: &mut VisitRow<'_>) -> Result<()> {
-        let Ok(Measured { measurement, columns }) = &self.tables[table] else { return Ok(()) };
-        self.store.query(&measurement.every(), columns, &mut |point| {
-            visit(&values(point, measurement)?);
+        let Ok(of) = &self.tables[table] else { return Ok(()) };
+        self.store.query(&of.every(), &of.columns, &mut |point| {
+            visit(&values(point, of)?);
             Ok(())
         })
     }
 
     /// Tags are what it indexes.
     fn lacks_index(&mut self, table: usize) -> Result<Option<String>> {
-        let Ok(Measured { measurement, .. }) = &self.tables[table] else { return Ok(None) };
-        let (name, mut known) = (&measurement.table.name, Vec::new());
-        let tags = measurement.tags.iter().filter(|_| measurement.time.is_none());
-        let mut tags = tags.map(|tag| &measurement.table.columns[*tag].name).peekable();
-        if tags.peek().is_none() {
+        let Ok(of) = &self.tables[table] else { return Ok(None) };
+        if of.time.is_some() || of.tags.is_empty() {
             return Ok(None);
         }
-        let keys = format!("SHOW TAG KEYS FROM \"{name}\"");
+        let (keys, mut known) = (format!("SHOW TAG KEYS FROM \"{}\"", of.table.name), Vec::new());
         self.store.query(&keys, &["tagKey"], &mut |row| {
             known.extend(row.text(0)?.map(str::to_owned));
             Ok(())
         })?;
+        let mut tags = of.tags.iter().map(|tag| &of.table.columns[*tag].name);
         Ok(tags.find(|tag| !known.contains(tag)).cloned())
     }
 
@@ -245,4 +274,18 @@ impl Database for SeriesTables {
     fn close(self: Box<Self>) -> Result<()> {
         self.store.close()
     }
+}
+
+/// Returns whether the operations of a phase concern rows by their keys.
+const fn by_key(work: &Work) -> bool {
+    !matches!(
+        work,
+        Work::Insert { .. }
+            | Work::Open { reads: false, .. }
+            | Work::Latest { .. }
+            | Work::Find { .. }
+            | Work::Gaps { .. }
+            | Work::Group(_)
+            | Work::Range(Range { span: Span::Last { .. } | Span::From { .. }, .. })
+    )
 }

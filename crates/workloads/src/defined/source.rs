@@ -2,7 +2,7 @@
 //! rows of each to load.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,9 +14,8 @@ use embermark_model::plan::Dataset;
 use embermark_model::table::{Column, RowsFrom, Table};
 use serde::{Deserialize, Serialize};
 
-use super::keep;
-use super::referees;
-use super::table_rows::{Repetition, Rows};
+use super::table_rows::Repetition;
+use super::{Result, Rows, keep, referees};
 use crate::{Source, WorkloadError};
 
 /// Stages the rows of a workload file.
@@ -43,7 +42,7 @@ struct Staged {
 const HELD_BACK: u64 = 10;
 
 impl Source for FileRows {
-    fn stage(&self, scale: Scale, file: &Path) -> Result<Dataset, WorkloadError> {
+    fn stage(&self, scale: Scale, file: &Path) -> Result<Dataset> {
         // Fails before any work is done if an answer cannot be read.
         referees::given(self.definition, &self.folder)?;
         let mut all = Vec::new();
@@ -73,14 +72,9 @@ impl Source for FileRows {
             if table == 0 && !matches!(def.rows, RowsFrom::Log(_)) {
                 (dataset.file, dataset.sha256) = (staged.file.clone(), staged.sha256.clone());
             }
-            let named = |counts: BTreeMap<String, u64>| {
-                let named = counts.into_iter();
-                named
-                    .map(|(what, count)| (format!("{}: {what}", def.name), count))
-                    .collect::<Vec<_>>()
-            };
-            dataset.dropped.extend(named(staged.dropped));
-            dataset.remarks.extend(named(staged.remarks));
+            let named = |(what, count): (String, u64)| (format!("{}: {what}", def.name), count);
+            dataset.dropped.extend(staged.dropped.into_iter().map(named));
+            dataset.remarks.extend(staged.remarks.into_iter().map(named));
             if held > 0 {
                 let what = format!("{}: rows held back for the inserts of mixes", def.name);
                 dataset.remarks.insert(what, held);
@@ -102,7 +96,7 @@ impl FileRows {
         limit: Option<u64>,
         to: &Path,
         dataset: &mut Dataset,
-    ) -> Result<StagedRows, WorkloadError> {
+    ) -> Result<StagedRows> {
         let (readings, of) = match (&self.log, limit) {
             (Some(log), None) => (Cow::Borrowed(&log.readings), Cow::Borrowed(&log.dataset)),
             (Some(log), Some(rows)) => {
@@ -178,12 +172,7 @@ impl Inserted {
 }
 
 /// Returns how many of a table's staged rows are loaded, and how many are held back for mixes.
-fn divide(
-    name: &str,
-    rows: u64,
-    asked: Option<u64>,
-    inserted: Inserted,
-) -> Result<[u64; 2], WorkloadError> {
+fn divide(name: &str, rows: u64, asked: Option<u64>, inserted: Inserted) -> Result<[u64; 2]> {
     let beyond = asked.map_or(rows / HELD_BACK, |asked| rows.saturating_sub(asked));
     let held = inserted.with(beyond).min(rows / 2);
     let loaded = asked.unwrap_or(u64::MAX).min(rows - held);
@@ -207,10 +196,8 @@ fn inserted(definition: &Definition, table: usize) -> Inserted {
         let Work::Mix(Mix { parts, clients, lasts, ops, .. }) = &phase.work else { continue };
         let mut by_mix = 0_u64;
         for part in parts {
-            let Work::Insert { table: of, .. } = definition.phases[part.phase].work else {
-                continue;
-            };
-            if of != table {
+            let work = &definition.phases[part.phase].work;
+            if !matches!(work, Work::Insert { table: of, .. } if *of == table) {
                 continue;
             }
             let needed = match (part.pace, lasts) {
@@ -234,10 +221,7 @@ fn inserted(definition: &Definition, table: usize) -> Inserted {
 }
 
 /// Opens the staged rows, in the order of the file's tables.
-pub(super) fn open(
-    definition: &'static Definition,
-    file: &Path,
-) -> Result<Vec<Rows>, WorkloadError> {
+pub(super) fn open(definition: &'static Definition, file: &Path) -> Result<Vec<Rows>> {
     let unreadable = |cause| DataError::Unreadable { path: file.to_owned(), cause };
     let text = fs::read(file).map_err(unreadable)?;
     let staged: Vec<Staged> = serde_json::from_slice(&text).map_err(|e| unreadable(e.into()))?;
@@ -247,7 +231,7 @@ pub(super) fn open(
         let staged = StagedTable::open(&file)?;
         Ok(Rows { table, staged, loaded, there, taken, repetition: None, lap: 0.into() })
     });
-    let mut tables = tables.collect::<Result<Vec<Rows>, WorkloadError>>()?;
+    let mut tables = tables.collect::<Result<Vec<Rows>>>()?;
     if let Some(keep) = definition.keep() {
         let rows = &mut tables[keep.table];
         rows.repetition = Some(Repetition::new(rows, keep.time, keep.step, true)?);

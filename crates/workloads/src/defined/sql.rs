@@ -1,16 +1,12 @@
 //! The tables of a workload file in an SQL database.
 
-mod changes;
 mod creation;
-mod definition;
-mod execution;
-mod load;
 pub(super) mod params;
 mod phases;
 mod plan;
 mod session;
 
-use std::ops;
+use std::ops::Range;
 use std::sync::Arc;
 
 use embermark_contract::sql::{CsvFile, Param, QueryKind, SqlStore, Statement, TableDef};
@@ -18,25 +14,24 @@ use embermark_contract::{Lifecycle, OfflineTask, Result, Scope};
 use embermark_language::{Keep, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
+use embermark_model::table::Table;
 use smallvec::SmallVec;
 
-use super::arena::Arena;
-use super::cell::Cell;
-use super::documents::{Stored, lay, stored};
+use super::documents::{lay, stored};
 use super::kind::is_question;
-use super::port::{Database, OperationResults, Session, SessionWork, TimeStep, VisitRow};
-use super::row::{self, OwnedKey};
-use super::table_rows::Rows;
+use super::row;
+pub(super) use super::sql::creation::{definition, of_column, sql_type};
+use super::sql::creation::{document_type, partition};
+use super::sql::params::Loads;
+pub(super) use super::sql::phases::Statements;
+use super::sql::phases::{execution, texts};
+use super::sql::plan::{Explaining, is_query};
+pub(super) use super::sql::session::SqlSession;
+use super::{
+    Arena, Cell, Database, Found, Op, OwnedKey, Rows, Session, SessionWork, Stored, TimeStep,
+    VisitRow,
+};
 use crate::reopenable::Reopenable;
-use definition::{document_type, partition};
-use execution::execution;
-use load::Loads;
-use phases::texts;
-use plan::{Explaining, is_query};
-
-pub(super) use definition::{definition, sql_type};
-pub(super) use phases::Statements;
-pub(super) use session::SqlSession;
 
 /// Types of columns in an engine's words, by name.
 type ColumnTypes = &'static [(&'static str, &'static str)];
@@ -59,9 +54,8 @@ pub(super) struct SqlTables {
     written: Vec<&'static [Stored]>,
     /// Memory for the documents of a row.
     room: Vec<u8>,
-    /// For the table of which a window is kept: whether its steps are partitions, and otherwise
-    /// the statement that deletes one.
-    is_parted: bool,
+    /// For the table of which a window is kept: the statement that deletes a step, unless steps are
+    /// partitions.
     expiry: Option<Statement>,
 }
 
@@ -78,7 +72,7 @@ impl SqlTables {
                 .try_for_each(|of| of.map(drop))?;
             let is_plain = own.iter().all(|stored| stored.document().is_none());
             written.push(if is_plain { &[][..] } else { own });
-            defs.push(definition::with_documents(table, own));
+            defs.push(creation::with_documents(table, own));
         }
         Ok(Self {
             store,
@@ -91,7 +85,6 @@ impl SqlTables {
             looked: Vec::new(),
             written,
             room: Vec::new(),
-            is_parted: false,
             expiry: None,
         })
     }
@@ -127,7 +120,7 @@ impl Database for SqlTables {
 
     fn begin(&mut self, keep: &Keep, step: &TimeStep) -> Result<()> {
         let (dialect, name) = (self.store.dialect(), self.defs[keep.table].name);
-        let Some(parts) = dialect.range_partitions().filter(|_| self.is_parted) else {
+        let Some(parts) = dialect.range_partitions().filter(|_| self.expiry.is_none()) else {
             return Ok(());
         };
         match parts.add(name, &partition(step), step.from, step.to) {
@@ -147,7 +140,7 @@ impl Database for SqlTables {
     }
 
     fn expires_by(&self, _: &Keep) -> String {
-        let parts = self.store.dialect().range_partitions().filter(|_| self.is_parted);
+        let parts = self.store.dialect().range_partitions().filter(|_| self.expiry.is_none());
         parts.map_or("DELETE of a range of the key", |parts| parts.method()).to_owned()
     }
 
@@ -166,7 +159,7 @@ impl Database for SqlTables {
         Ok(found)
     }
 
-    fn lay_out(&self, phase: usize, operations: ops::Range<usize>, arena: &mut Arena) {
+    fn lay_out(&self, phase: usize, operations: Range<usize>, arena: &mut Arena) {
         let (cell, work) = (&self.cell, self.cell.work(phase));
         let written = work.table().map_or(&[][..], |table| self.written[table]);
         match work {
@@ -201,17 +194,11 @@ impl Database for SqlTables {
         self.statements.prepare(&mut *self.store, &self.cell, phase)
     }
 
-    fn bulk(
-        &mut self,
-        table: usize,
-        rows: usize,
-        phase: Option<usize>,
-        meter: &mut Meter,
-    ) -> Result<u64> {
+    fn bulk(&mut self, table: usize, phase: Option<usize>, meter: &mut Meter) -> Result<u64> {
         self.expect(QueryKind::Analytic)?;
         let Self { store, cell, defs, written, arena, room, .. } = self;
         let of = &cell.tables[table];
-        let mut source = of.source(rows, store.bulk_sorted(), meter);
+        let mut source = of.source(store.bulk_sorted(), meter);
         let laid = phase.and_then(|phase| arena.strings(phase));
         let loads =
             Loads { store: &mut **store, def: defs[table], rows: of, written: written[table] };
@@ -220,12 +207,7 @@ impl Database for SqlTables {
         Ok(loaded)
     }
 
-    fn batch(
-        &mut self,
-        table: usize,
-        rows: ops::Range<usize>,
-        phase: Option<usize>,
-    ) -> Result<u64> {
+    fn batch(&mut self, table: usize, rows: Range<usize>, phase: Option<usize>) -> Result<u64> {
         let Self { store, cell, defs, written, arena, room, .. } = self;
         let of = &cell.tables[table];
         let laid = phase.and_then(|phase| arena.strings(phase));
@@ -263,8 +245,8 @@ impl Database for SqlTables {
         let mut session =
             SqlSession { store, cell, statements, arena, looked, written, room, batches };
         match session.asks_for_all(phase) {
-            true => session.latest(phase, 0, true, &mut OperationResults::default())?,
-            false => session.perform(phase, 0, &mut OperationResults::default())?,
+            true => session.latest(Op::new(session.cell, phase, 0), true, &mut Found::default())?,
+            false => session.perform(phase, 0, &mut Found::default())?,
         }
         Ok(explaining.plan)
     }
@@ -282,7 +264,22 @@ impl Database for SqlTables {
     }
 
     fn lacks_index(&mut self, table: usize) -> Result<Option<String>> {
-        self.missing_index(table)
+        let names = self.store.dialect().index_names(self.defs[table].name);
+        let Table { columns, indexes, .. } = self.cell.tables[table].table;
+        let Some(names) = names.filter(|_| !indexes.is_empty() && !self.cell.appends_only) else {
+            return Ok(None);
+        };
+        let (names, mut known) = (self.store.prepare(&names)?, Vec::new());
+        self.store.query(names, &[], &mut |row| {
+            known.extend(row.text(0)?.map(str::to_lowercase));
+            Ok(())
+        })?;
+        let is_there = |number| known.contains(&self.index_name(table, number).to_lowercase());
+        let missing = indexes.iter().enumerate().find(|(number, _)| !is_there(*number));
+        Ok(missing.map(|(_, index)| {
+            let names: Vec<&str> = index.iter().map(|column| &*columns[*column].name).collect();
+            names.join(", ")
+        }))
     }
 
     fn reopen_after(&mut self, meanwhile: &mut OfflineTask<'_>) -> Result<()> {

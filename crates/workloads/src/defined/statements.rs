@@ -1,18 +1,15 @@
 //! SQL statements of a workload file's phases. The dialect provides what engines write differently.
 
-mod changes;
 pub(super) mod conditions;
-mod groups;
-mod latest;
+pub(super) mod groups;
 pub(super) mod reads;
-pub(super) mod statistics;
 
 use embermark_contract::sql::Dialect;
-use embermark_language::{Asked, Change, Phase, Removed, Work};
+use embermark_language::{Change, Removed, Work};
 use embermark_model::table::ColumnType;
 
-use super::documents::{Stored, stored};
-use super::table_rows::Rows;
+use super::documents::stored;
+use super::{Rows, Stored};
 
 /// Writes statements about a table in a dialect.
 #[derive(Clone, Copy)]
@@ -22,6 +19,8 @@ pub(super) struct Texts<'a> {
     /// Whether columns that are fields of documents are stored in the documents instead of as
     /// columns.
     pub documents: bool,
+    /// Column of which each operation asks about one value.
+    pub each: Option<usize>,
 }
 
 impl Texts<'_> {
@@ -103,15 +102,11 @@ impl Texts<'_> {
     }
 
     /// Returns the statements of a phase, in the order in which its operations number them.
-    pub(super) fn statements(&self, phase: &Phase, seeks: bool, values: usize) -> Vec<String> {
-        let each = match phase.asked {
-            Asked::Each { column, .. } => Some(column),
-            _ => None,
-        };
-        match &phase.work {
+    pub(super) fn statements(&self, work: &Work, seeks: bool, values: usize) -> Vec<String> {
+        match work {
             Work::Insert { .. } => vec![self.insert()],
             Work::Get { .. } | Work::Open { .. } => vec![self.get()],
-            Work::Latest { by, time, .. } => match each {
+            Work::Latest { by, time, .. } => match self.each {
                 Some(each) if each == *by && seeks => vec![self.latest_of((*by, *time))],
                 Some(each) if each == *by => {
                     let columns = (*by, *time);
@@ -121,9 +116,9 @@ impl Texts<'_> {
                 None => vec![self.latest(*by, *time, seeks)],
             },
             Work::Range(range) => vec![self.range(range)],
-            Work::Gaps { by, time, longer, .. } => vec![self.gaps((*by, *time), *longer, each)],
+            Work::Gaps { by, time, longer, .. } => vec![self.gaps((*by, *time), *longer)],
             Work::Outliers { of, by, deviations, .. } => {
-                vec![self.outliers((*of, *by), *deviations, each)]
+                vec![self.outliers((*of, *by), *deviations)]
             }
             Work::Correlate(question) => vec![self.correlate(question)],
             Work::Find { conditions, select, .. } => vec![self.find(conditions, select)],
@@ -132,7 +127,7 @@ impl Texts<'_> {
                 vec![self.update(&columns, false), self.find(conditions, &self.rows.table.key)]
             }
             Work::UpdateWhere { conditions, set, .. } => vec![self.update_where(conditions, set)],
-            Work::Group(group) => vec![self.group(group, each)],
+            Work::Group(group) => vec![self.group(group)],
             Work::Update { set, keys, .. } => self.updates(set, keys.rows > 1),
             Work::Upsert { .. } => vec![self.upsert()],
             Work::ReadModifyWrite { set, .. } => {

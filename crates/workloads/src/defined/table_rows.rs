@@ -9,7 +9,7 @@ use embermark_language::{Bound, Condition};
 use embermark_model::table::{ColumnType, Table, TimeUnit, Value};
 use smallvec::SmallVec;
 
-use super::port::fingerprint;
+use super::{Result, fingerprint};
 use crate::WorkloadError;
 
 /// Rows per value of a column from which a search per value is worth it.
@@ -57,12 +57,7 @@ impl Repetition {
     ///
     /// # Errors
     /// [`WorkloadError::Unfit`] if the shift exceeds 64 bits.
-    pub(super) fn new(
-        rows: &Rows,
-        time: usize,
-        step: i64,
-        asked: bool,
-    ) -> Result<Self, WorkloadError> {
+    pub(super) fn new(rows: &Rows, time: usize, step: i64, asked: bool) -> Result<Self> {
         let length = i128::from(rows.end(time)) - i128::from(rows.start(time)) + 1;
         let step = i128::from(step);
         match i64::try_from((length + step - 1) / step * step) {
@@ -77,25 +72,6 @@ impl Repetition {
                 )))
             }
         }
-    }
-}
-
-/// A row that a mix inserts.
-pub(super) struct Inserted<'a> {
-    rows: &'a Rows,
-    pub place: usize,
-}
-
-impl<'a> Inserted<'a> {
-    /// Takes the next row. `None` when all are used up.
-    pub(super) fn next(rows: &'a Rows) -> Option<Self> {
-        let place = rows.taken.fetch_add(1, Ordering::Relaxed);
-        (place < rows.staged.rows()).then_some(Self { rows, place })
-    }
-
-    /// Notes that its commit was acknowledged.
-    pub(super) fn acknowledged(self) {
-        self.rows.there.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -208,6 +184,11 @@ impl Rows {
         self.end(time).saturating_sub(units)
     }
 
+    /// Returns the bytes of the values of the first loaded rows, at the width of their types.
+    pub(super) fn user_bytes(&self, rows: usize) -> u64 {
+        (0..self.loaded.min(rows)).map(|place| self.staged.user_bytes(place)).sum()
+    }
+
     /// Returns the approximate bytes of a row in a store, key and value. Texts count as long as the
     /// first ones.
     pub(super) fn bytes(&self) -> usize {
@@ -237,11 +218,6 @@ impl Rows {
         lengths.max().unwrap_or_default()
     }
 
-    /// Returns how many different values the loaded rows have in a column, without absent ones.
-    pub(super) fn distinct(&self, column: usize) -> usize {
-        self.places_of_distinct(column).count()
-    }
-
     /// Returns the first row of each value that the loaded rows have in a column, without absent
     /// ones.
     pub(super) fn places_of_distinct(&self, column: usize) -> impl Iterator<Item = usize> {
@@ -254,7 +230,7 @@ impl Rows {
 
     /// Returns whether a column has so few values that a search per value is worth it.
     pub(super) fn has_few(&self, column: usize) -> bool {
-        self.distinct(column) * WORTH_A_LOOK_UP <= self.loaded
+        self.places_of_distinct(column).count() * WORTH_A_LOOK_UP <= self.loaded
     }
 
     /// Returns whether the key is value and time, so that a value has one row per time.

@@ -19,7 +19,7 @@ use embermark_meter::{Measured, Meter};
 use crate::Companions;
 use crate::observer::no_companions;
 use client::{Poster, Task};
-pub(crate) use server::{Served, Service, serve};
+pub(crate) use server::{Service, serve};
 
 /// Role of the process that posts rows.
 pub(crate) const CLIENT: &str = "http-client";
@@ -145,7 +145,7 @@ fn accepted(mut out: impl Write, mut input: impl BufRead) -> io::Result<()> {
 }
 
 /// Lets a client post its rows while `work` serves its connections, each with its own meter.
-/// `meter` gathers them. Returns the number of rows that the engine reports.
+/// `meter` gathers them.
 ///
 /// # Errors
 /// Returns the error of `work`, or an error if the client ends too early.
@@ -153,17 +153,17 @@ pub(crate) fn insert(
     mut client: Client,
     rows: usize,
     meter: &mut Meter,
-    work: impl FnOnce(&[TcpStream], &Meter) -> Result<Served>,
-) -> Result<u64> {
+    work: impl FnOnce(&[TcpStream], &Meter) -> Result<Vec<Meter>>,
+) -> Result<()> {
     meter.start();
     let served = client.go().and_then(|()| work(&client.streams, meter));
     meter.stop();
-    let Served { stored, meters } = served?;
+    let meters = served?;
     client.end()?;
     meter.merge_clients(&meters);
     let Measured { ops, capped, .. } = meter.measured();
     if ops == rows as u64 || capped {
-        return Ok(stored);
+        return Ok(());
     }
     let why = io::Error::other(format!("it posted {ops} rows of {rows}"));
     Err(failed("post its rows")(why))

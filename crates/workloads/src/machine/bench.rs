@@ -79,7 +79,7 @@ impl MachineBench {
     }
 
     fn history(&self) -> History {
-        History::new(self.cell.seed, self.history_rate(), self.cell.samples)
+        History::new(self.cell.spec.seed, self.history_rate(), self.cell.samples)
     }
 
     /// Returns the oracle of the history.
@@ -125,7 +125,7 @@ impl MachineBench {
     ) -> Result<StoredSamples> {
         self.log_state = LogState::Unknown;
         observer.begin(Duration::from_secs_f64(task.end as f64 / task.rate as f64));
-        let task_json = serde_json::to_string(&(task, self.cell.seed))
+        let task_json = serde_json::to_string(&(task, self.cell.spec.seed))
             .map_err(|error| EngineError::failed("the sensor", "receive its task", error))?;
         let (sensor, queue) = Sensor::start(self.companions()?, &task_json, QUEUE)?;
         observer.process(arrivals::SENSOR, sensor.pid());
@@ -154,7 +154,6 @@ impl MachineBench {
     }
 
     fn reading(&self, reader: ReadMethod, oracle: &Oracle, live: bool) -> Result<reader::Task> {
-        let nanoseconds = |time: Duration| time.as_nanos() as u64;
         let moments = oracle.moments()?;
         Ok(reader::Task {
             reader,
@@ -162,9 +161,9 @@ impl MachineBench {
             form: self.cell.form,
             from_ns: moments.start,
             to_ns: moments.end,
-            seed: self.cell.seed,
-            warm_up_ns: nanoseconds(self.cell.spec.warm_up),
-            window_ns: nanoseconds(self.cell.spec.window),
+            seed: self.cell.spec.seed,
+            warm_up: self.cell.spec.warm_up,
+            window: self.cell.spec.window,
             live,
         })
     }
@@ -267,7 +266,7 @@ impl MachineBench {
             Length::Short(warm_up, window) => self.task(rate, warm_up, window),
             Length::Whole => {
                 let task = self.whole_task(rate);
-                self.log.load(&History::new(self.cell.seed, rate, filled(task)))?;
+                self.log.load(&History::new(self.cell.spec.seed, rate, filled(task)))?;
                 self.log.lifecycle().maintain()?;
                 task
             }
@@ -342,7 +341,7 @@ impl Bench for MachineBench {
     ) -> std::result::Result<Passed, CheckError> {
         let mut wrong = None;
         if let Some(stored) = self.stored.take() {
-            let (signal, rate) = (Signal::new(self.cell.seed, self.rate()), self.rate());
+            let (signal, rate) = (Signal::new(self.cell.spec.seed, self.rate()), self.rate());
             let (will_be_read, mut times) = (self.cell.form == Form::Published, Vec::new());
             let mut tell = |at| times.extend(will_be_read.then_some(at));
             wrong = stored.check(self.log.as_mut(), &signal, &mut tell)?;

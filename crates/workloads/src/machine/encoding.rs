@@ -15,11 +15,6 @@ pub(super) const VALUES: usize = 2 * CHANNELS;
 /// Length of a sample within a second, in bytes: its nanoseconds and its values.
 pub(super) const PART: usize = 4 + VALUES;
 
-/// Returns a second as bytes that sort as seconds do.
-pub(super) const fn second_key(s: i64) -> [u8; SECOND] {
-    (s ^ i64::MIN).to_be_bytes()
-}
-
 /// Returns the second of a key.
 pub(super) fn second(key: &[u8]) -> Result<i64> {
     let bytes = key.try_into().map_err(|_| broken(format_args!("a key of {} bytes", key.len())))?;
@@ -29,7 +24,7 @@ pub(super) fn second(key: &[u8]) -> Result<i64> {
 /// Returns a stamp as bytes that sort as stamps do.
 pub(super) fn stamp_key(at: Stamp) -> [u8; STAMP] {
     let mut key = [0; STAMP];
-    key[..8].copy_from_slice(&second_key(at.s));
+    key[..8].copy_from_slice(&(at.s ^ i64::MIN).to_be_bytes());
     key[8..].copy_from_slice(&at.ns.cast_unsigned().to_be_bytes());
     key
 }

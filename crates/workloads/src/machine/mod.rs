@@ -31,10 +31,9 @@ use embermark_model::choice;
 use embermark_model::plan::DataSource;
 
 use crate::arrivals::{self, Task};
-use crate::generated::{self, GeneratedRows};
 use crate::{Bench, Info, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError};
 use bench::MachineBench;
-use cell::PreparedCell;
+use cell::{GeneratedSamples, PreparedCell};
 use machine_log::{Form, Layout, MachineLog};
 use phases::{LIVE, PHASES, READ, READ_BULK, READ_BULK1, SUSTAINED, WRITE};
 
@@ -72,8 +71,8 @@ impl Workload for Machine {
             variants: BOTH,
             warm_up: Duration::from_millis(warm_up),
             window: Duration::from_millis(window),
-            memory_limit: None,
             trials: Some(1),
+            ..Protocol::default()
         };
         Info {
             id: "machine",
@@ -82,25 +81,16 @@ impl Workload for Machine {
             variants: &VARIANTS,
             overview: protocol(&[10_000], 100, 500),
             usual: protocol(&[60_000], 5_000, 30_000),
-            reads_files: false,
-            whole: false,
-            timed: &[],
             windowed: &[WRITE, READ, READ_BULK, READ_BULK1, LIVE, SUSTAINED],
             clients: 1,
-            gets: None,
             lasts: true,
-            until_steady: false,
-            cold: false,
             searches: &[SUSTAINED],
-            arrivals: &[],
-            apart: &[],
-            joins: false,
-            points: &[],
+            ..Info::default()
         }
     }
 
     fn source(&self, _: &DataSource, seed: u64) -> Result<Box<dyn Source>, WorkloadError> {
-        Ok(Box::new(GeneratedRows { name: "synthetic machine", seed, published: 1_200_000 }))
+        Ok(Box::new(GeneratedSamples { seed }))
     }
 
     fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
@@ -114,8 +104,8 @@ impl Workload for Machine {
                 return Err(choice::unknown("variant", other, valid).into());
             }
         };
-        let (samples, seed) = generated::read(&spec.rows)?;
-        Ok(Box::new(PreparedCell { spec: spec.clone(), layout, form, samples, seed }))
+        let samples = cell::staged(&spec.rows)?;
+        Ok(Box::new(PreparedCell { spec: spec.clone(), layout, form, samples }))
     }
 
     fn companion(
@@ -129,8 +119,9 @@ impl Workload for Machine {
             (arrivals::SENSOR, None) => {
                 let (task, seed): (Task, u64) = serde_json::from_str(task)?;
                 let signal = Signal::new(seed, task.rate);
-                let make =
-                    |number, payload: &mut [u8]| sample_sink::pack(&signal.values(number), payload);
+                let make = |number, payload: &mut [u8]| {
+                    payload.copy_from_slice(&encoding::values_bytes(&signal.values(number)));
+                };
                 arrivals::run_sensor(task, sample_sink::QUEUE, make, out)
             }
             ("reader", Some(store)) => {

@@ -59,14 +59,8 @@ fn quoted(date: i64) -> String {
     format!(r#"{{"$date": {{"$numberLong": "{date}"}}}}"#)
 }
 
-const fn values(sample: &Sample) -> [Value<'static>; CHANNELS] {
-    let mut values = [Value::Null; CHANNELS];
-    let mut number = 0;
-    while number < CHANNELS {
-        values[number] = Value::Int(sample.values[number] as i64);
-        number += 1;
-    }
-    values
+fn values(sample: &Sample) -> [Value<'static>; CHANNELS] {
+    sample.values.map(|value| Value::Int(i64::from(value)))
 }
 
 /// Decodes a sample from a date in column 0 and a list of channels in column 1.

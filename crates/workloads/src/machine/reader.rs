@@ -35,10 +35,10 @@ pub(super) struct Task {
     pub to_ns: i64,
     /// Seed of the moments.
     pub seed: u64,
-    /// Time before the window, in ns.
-    pub warm_up_ns: u64,
-    /// The window, in ns.
-    pub window_ns: u64,
+    /// Time before the window.
+    pub warm_up: Duration,
+    /// Length of the window.
+    pub window: Duration,
     /// Whether each slot also reads the newest sample, because a writer runs at the same time.
     pub live: bool,
 }
@@ -114,8 +114,8 @@ impl Slots {
             buffer: Vec::new(),
             answers: Vec::new(),
             missed: 0,
-            watch: Stopwatch::new(),
-            staleness: Stopwatch::new(),
+            watch: Stopwatch::default(),
+            staleness: Stopwatch::default(),
             clock: Stamper::new(),
         }
     }
@@ -125,19 +125,15 @@ impl Slots {
         self.began = Instant::now();
     }
 
-    const fn warm_up(&self) -> Duration {
-        Duration::from_nanos(self.task.warm_up_ns)
-    }
-
-    const fn end(&self) -> Duration {
-        Duration::from_nanos(self.task.warm_up_ns + self.task.window_ns)
+    fn end(&self) -> Duration {
+        self.task.warm_up + self.task.window
     }
 
     /// Returns when a slot begins. One of them begins with the window.
     fn next_slot(&self) -> Duration {
         let third = Duration::from_secs(1) / SLOTS_PER_SECOND;
-        let first = self.task.warm_up_ns % third.as_nanos() as u64;
-        Duration::from_nanos(first) + Duration::from_secs(1) * self.slot / SLOTS_PER_SECOND
+        let first = self.task.warm_up.as_nanos() % third.as_nanos();
+        Duration::from_nanos(first as u64) + Duration::from_secs(1) * self.slot / SLOTS_PER_SECOND
     }
 
     /// Returns when the next slot begins, or `None` after the window.
@@ -148,7 +144,7 @@ impl Slots {
 
     /// Returns whether the window opens now. If so, earlier results are discarded.
     fn opens(&mut self) -> bool {
-        let opens = !self.opened && self.next_slot() >= self.warm_up();
+        let opens = !self.opened && self.next_slot() >= self.task.warm_up;
         if opens {
             self.opened = true;
             self.answers.clear();
@@ -274,7 +270,6 @@ mod tests {
 
     #[test]
     fn a_read_that_lasts_beyond_the_window_misses_only_the_slots_of_the_window() {
-        let second_ns = 1_000_000_000;
         let task = Task {
             reader: ReadMethod::Individual,
             layout: Layout::Samples,
@@ -282,8 +277,8 @@ mod tests {
             from_ns: 0,
             to_ns: 1,
             seed: 1,
-            warm_up_ns: 0,
-            window_ns: second_ns,
+            warm_up: Duration::ZERO,
+            window: Duration::from_secs(1),
             live: false,
         };
         for (milliseconds, missed) in [(10, 0), (667, 1), (999, 1), (1_000, 2), (60_000, 2)] {

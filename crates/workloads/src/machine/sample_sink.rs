@@ -1,34 +1,21 @@
 //! Stores a machine's samples in a log, and checks that all of them were stored.
 
 use embermark_contract::Result;
-use embermark_data::machine::{CHANNELS, Sample, Signal, Stamp, Values};
+use embermark_data::machine::{Sample, Signal, Stamp};
 use embermark_model::fingerprint::Fingerprint;
 
 use super::cycles::with;
+use super::encoding;
 use super::machine_log::{Channels, MachineLog, Span, in_unit};
 use crate::arrivals::{Shape, Sink, Stamper, WriteOutcome};
 
 /// A queue of 16 KiB whose messages contain the channels of a sample.
-pub(super) const QUEUE: Shape = Shape { payload: 2 * CHANNELS, bytes: 16 * 1024 };
-
-/// Encodes the channels of a sample for the queue.
-pub(super) fn pack(values: &Values, payload: &mut [u8]) {
-    for (place, value) in payload.as_chunks_mut::<2>().0.iter_mut().zip(values) {
-        *place = value.to_le_bytes();
-    }
-}
-
-fn unpack(payload: &[u8]) -> Values {
-    let mut values = Values::default();
-    for (value, place) in values.iter_mut().zip(payload.as_chunks::<2>().0) {
-        *value = u16::from_le_bytes(*place);
-    }
-    values
-}
+pub(super) const QUEUE: Shape = Shape { payload: encoding::VALUES, bytes: 16 * 1024 };
 
 /// Returns the sample of a payload, with a stamp.
 pub(super) fn stamped(stamper: &mut Stamper, payload: &[u8]) -> Sample {
-    Sample { at: stamper.stamp(), values: unpack(payload) }
+    // Every payload of the queue has the length of the values.
+    Sample { at: stamper.stamp(), values: encoding::values(payload).unwrap_or_default() }
 }
 
 /// Stores samples in a log.

@@ -19,7 +19,7 @@ pub(super) struct Schema {
     /// of the JSON is between them.
     seconds: TableDef,
     /// Design of the tables.
-    form: Form,
+    pub form: Form,
 }
 
 const SAMPLE: [Column; 4] =
@@ -76,11 +76,6 @@ impl Schema {
         self.table(layout).columns.iter().map(|(name, ..)| *name).collect()
     }
 
-    /// Returns the design of the tables.
-    pub(super) const fn form(&self) -> Form {
-        self.form
-    }
-
     /// Returns the statements that create the table of a layout.
     pub(super) fn create(&self, layout: Layout, dialect: &dyn Dialect) -> Vec<String> {
         let table = self.table(layout);
@@ -100,15 +95,12 @@ impl Schema {
         if self.form == Form::Own {
             // The time is in seconds.
             statements.extend(dialect.part_by_time(table, "s", 86_400));
+            return statements;
         }
-        if self.form == Form::Published {
-            let times =
-                if layout == Layout::Samples { &["second", "nanosecond"][..] } else { &["second"] };
-            let times: Vec<String> = times.iter().map(|name| dialect.column(name)).collect();
-            let (name, times) = (table.name, times.join(", "));
-            statements
-                .push(format!("CREATE INDEX {name}_time ON {} ({times})", dialect.table(name)));
-        }
+        let (name, times) = (table.name, if layout == Layout::Samples { 2 } else { 1 });
+        let times = table.columns[..times].iter().map(|(column, ..)| dialect.column(column));
+        let times = times.collect::<Vec<_>>().join(", ");
+        statements.push(format!("CREATE INDEX {name}_time ON {} ({times})", dialect.table(name)));
         statements
     }
 }

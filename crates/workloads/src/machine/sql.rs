@@ -82,7 +82,7 @@ impl SqlLog {
         params: &[Param<'_>],
         visit: &mut Visit<'_>,
     ) -> Result<()> {
-        let form = self.schema.form();
+        let form = self.schema.form;
         self.query(question, params, &mut |row| {
             let s = row.int(0)?.ok_or_else(|| broken("a second has no time"))?;
             let text = |column| row.text(column)?.ok_or_else(|| broken("a second is NULL"));
@@ -197,18 +197,18 @@ impl MachineLog for SqlLog {
 
     /// Inserts by one statement, which is its own transaction.
     fn write(&mut self, samples: &[Sample]) -> Result<()> {
+        let insert = self.prepared(StatementKind::Insert)?;
         if self.layout == Layout::Samples {
-            let insert = self.prepared(StatementKind::Insert)?;
             return self.store.run(insert, &params(&samples[0])).map(drop);
         }
-        write_json(self.schema.form(), samples, &mut self.json);
+        write_json(self.schema.form, samples, &mut self.json);
         let columns = self.schema.table(self.layout).columns.len();
         let row = second_row(samples[0].at.s, &self.json, columns);
-        self.store.run(self.prepared(StatementKind::InsertSecond)?, &row[..columns]).map(drop)
+        self.store.run(insert, &row[..columns]).map(drop)
     }
 
     fn load(&mut self, history: &History) -> Result<()> {
-        let (form, table) = (self.schema.form(), self.schema.table(self.layout));
+        let (form, table) = (self.schema.form, self.schema.table(self.layout));
         if self.layout == Layout::Samples {
             let (params, channel) = (params(&Sample::default()), CHANNELS);
             let mut rows = SampleRows { samples: history.samples(), params, channel };
@@ -241,7 +241,7 @@ impl MachineLog for SqlLog {
         let visit = &mut |sample| visit(channels.select(sample));
         match self.layout {
             Layout::Samples => self.rows(question, &params, visit),
-            Layout::Seconds => self.json(StatementKind::SecondsJson, &params, visit),
+            Layout::Seconds => self.json(question, &params, visit),
         }
     }
 
@@ -250,7 +250,7 @@ impl MachineLog for SqlLog {
             return self.time(StatementKind::Newest, &[]);
         }
         let mut newest = None;
-        self.json(StatementKind::NewestJson, &[], &mut |sample| newest = Some(sample.at))?;
+        self.json(StatementKind::Newest, &[], &mut |sample| newest = Some(sample.at))?;
         Ok(newest)
     }
 

@@ -11,10 +11,8 @@ use super::schema::Schema;
 /// Kind of a statement. Its parameters are described next to its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StatementKind {
-    /// The five rows of a sample.
+    /// The five rows of a sample, or the row of a second.
     Insert,
-    /// The row of a second.
-    InsertSecond,
     /// The time of the nearest sample.
     Seek(Seek),
     /// The time of the smallest angle between two samples.
@@ -25,16 +23,12 @@ pub(super) enum StatementKind {
     Sums,
     /// The rows of a range, except those of the angle.
     Others,
-    /// The rows of some seconds.
+    /// The rows of some seconds: channels, or JSON.
     Seconds,
     /// The angles of some seconds.
     Angles,
-    /// The newest time.
+    /// The newest time, or the newest second as JSON.
     Newest,
-    /// Some seconds, as JSON.
-    SecondsJson,
-    /// The newest second, as JSON.
-    NewestJson,
 }
 
 /// Returns every statement of a layout, with its text in the dialect.
@@ -63,15 +57,12 @@ fn of_seconds(schema: &Schema, dialect: &dyn Dialect) -> Vec<(StatementKind, Str
     let (table, names) = names(dialect, named, &columns);
     let (s, columns, first) = (&names[0], names.join(", "), dialect.limit("1"));
     vec![
-        (StatementKind::InsertSecond, insert),
+        (StatementKind::Insert, insert),
         (
-            StatementKind::SecondsJson,
+            StatementKind::Seconds,
             format!("SELECT {columns} FROM {table} WHERE {s} BETWEEN @ AND @ ORDER BY {s}"),
         ),
-        (
-            StatementKind::NewestJson,
-            format!("SELECT {columns} FROM {table} ORDER BY {s} DESC {first}"),
-        ),
+        (StatementKind::Newest, format!("SELECT {columns} FROM {table} ORDER BY {s} DESC {first}")),
     ]
 }
 
@@ -92,7 +83,7 @@ fn of_samples(schema: &Schema, dialect: &dyn Dialect) -> Vec<(StatementKind, Str
     let within = range.replace(&format!("{ns} >="), &format!("{ns} >"));
     // The index of the source's table has no channel numbers, so the rows of a sample come in any
     // order of them.
-    let order = match schema.form() {
+    let order = match schema.form {
         Form::Own => format!("{s}, {ns}, {number}"),
         Form::Published => format!("{s}, {ns}"),
     };
@@ -156,15 +147,18 @@ mod tests {
     }
 
     #[test]
-    fn every_statement_is_once_in_one_layout_and_has_its_parameters_in_order() {
+    fn every_statement_is_once_in_a_layout_and_has_its_parameters_in_order() {
         let own = Schema::for_form(Form::Own);
-        let all =
-            [Layout::Samples, Layout::Seconds].map(|layout| all(layout, own, &Dollars)).concat();
+        let layouts = [Layout::Samples, Layout::Seconds].map(|layout| all(layout, own, &Dollars));
+        for all in &layouts {
+            for (place, (question, text)) in all.iter().enumerate() {
+                let is_new = all[..place].iter().all(|(other, _)| other != question);
+                assert!(is_new && !text.is_empty(), "{question:?}");
+            }
+        }
         let text = |question| {
-            let mut found = all.iter().filter(|(other, _)| *other == question);
-            let (_, text) = found.next().unwrap();
-            assert!(found.next().is_none(), "{question:?}");
-            text.as_str()
+            let found = layouts[0].iter().find(|(other, _)| *other == question);
+            found.unwrap().1.as_str()
         };
         assert_eq!(
             text(StatementKind::Seek(Seek::LastBelow)),
@@ -172,7 +166,6 @@ mod tests {
          AND value < 511 ORDER BY s DESC, ns DESC LIMIT 1"
         );
         assert!(text(StatementKind::Insert).ends_with("($17, $18, $19, $20)"));
-        assert!(all.iter().all(|(question, _)| !text(*question).is_empty()));
     }
 
     #[test]

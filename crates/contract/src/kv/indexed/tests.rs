@@ -154,11 +154,7 @@ impl KvStore for Noting {
         self.refuse("delete_range")
     }
 
-    fn deletes_range(&self) -> &'static str {
-        "a range at once"
-    }
-
-    fn deletes_range_of(&self, _: Table) -> &'static str {
+    fn deletes_range(&self, _: Table) -> &'static str {
         "a range of that table at once"
     }
 
@@ -237,8 +233,7 @@ fn what_does_not_concern_indexes_is_answered_by_the_store_itself() {
     assert_eq!(store.log_bytes().unwrap(), 12);
     assert_eq!(store.check().unwrap().by, "noting");
     assert!(!store.bulk_sorted());
-    assert_eq!(store.deletes_range(), "a range at once");
-    assert_eq!(store.deletes_range_of(plain), "a range of that table at once");
+    assert_eq!(store.deletes_range(plain), "a range of that table at once");
     assert!(store.mirror().is_some());
     let mut figures = Vec::new();
     store.background(&mut figures).unwrap();
@@ -290,7 +285,7 @@ fn a_range_of_an_indexed_table_goes_with_its_index_entries() {
     store.delete_range(indexed, &from, &to).unwrap();
     assert_eq!(pairs(&mut *store, indexed), 200);
     assert_eq!(pairs(&mut *store, entries), 200);
-    assert_ne!(store.deletes_range_of(indexed), store.deletes_range_of(plain));
+    assert_ne!(store.deletes_range(indexed), store.deletes_range(plain));
     let calls = calls.borrow();
     let number = |method: &str| calls.iter().filter(|call| **call == method).count();
     assert_eq!(number("delete_range"), 0, "it would leave the entries");

@@ -1,9 +1,9 @@
 //! Filling the disk until the engine cannot commit any more.
 
 use super::{CommitsEnd, DiskFiller};
-use crate::outcome::{Observation, Stopped};
+use crate::outcome::Stopped;
 use crate::protocol::Command;
-use crate::settings::TestError;
+use crate::settings::Result;
 
 /// Commits per request. If this many succeed with no free block before and after, that is no error.
 const COMMITS_PER_REQUEST: u64 = 2_000;
@@ -14,18 +14,16 @@ const REFILLS: u32 = 6;
 impl DiskFiller<'_> {
     /// Fills the disk. Returns the commits acknowledged when the engine first could not continue,
     /// how it stopped, and the bytes that were free then.
-    #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
-    pub(in crate::full) fn fill(
-        &mut self,
-    ) -> Result<(u64, (Observation<Stopped>, Option<f64>), u64), TestError> {
+    pub(in crate::full) fn fill(&mut self) -> Result<(u64, CommitsEnd, u64)> {
         let mut first = None;
         let last = self.fill_up(&mut |this, end| {
             if first.is_none() {
-                first = Some((this.acknowledged, this.stop_observation(end)?, this.disk.free()?));
+                let end = this.with_server_end(end.clone())?;
+                first = Some((this.acknowledged, end, this.disk.free()?));
             }
             Ok(())
         })?;
-        let last = self.stop_observation(&last)?;
+        let last = self.with_server_end(last)?;
         let (commits, mut stopped, free) = match first {
             Some(first) => first,
             None => (self.acknowledged, last.clone(), self.disk.free()?),
@@ -41,20 +39,20 @@ impl DiskFiller<'_> {
     /// that it stops.
     pub(super) fn fill_up(
         &mut self,
-        stopped: &mut dyn FnMut(&Self, &CommitsEnd) -> Result<(), TestError>,
-    ) -> Result<CommitsEnd, TestError> {
+        stopped: &mut dyn FnMut(&Self, &CommitsEnd) -> Result<()>,
+    ) -> Result<CommitsEnd> {
         let mut rounds = 0;
         loop {
             let (before, was_full) = (self.acknowledged, self.disk.is_full()?);
             let end = self.commits(COMMITS_PER_REQUEST)?;
-            if matches!(end, CommitsEnd::Done) {
+            if end.0.is == Stopped::NoError {
                 if was_full && self.disk.is_full()? {
                     return Ok(end);
                 }
                 continue;
             }
             stopped(self, &end)?;
-            let was_refused = matches!(end, CommitsEnd::Refused(..));
+            let was_refused = end.0.is == Stopped::Error;
             if !was_refused || rounds == REFILLS || (was_full && self.acknowledged == before) {
                 return Ok(end);
             }
@@ -64,7 +62,7 @@ impl DiskFiller<'_> {
     }
 
     /// Does this number of commits, or fewer if one is refused.
-    pub(super) fn commits(&mut self, count: u64) -> Result<CommitsEnd, TestError> {
+    pub(super) fn commits(&mut self, count: u64) -> Result<CommitsEnd> {
         let command = Command::Fill { after: self.last_found, count, filling: self.filling };
         self.send(&command)?;
         self.wait_for_commits()

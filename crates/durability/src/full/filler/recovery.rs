@@ -4,13 +4,13 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{CommitsEnd, DiskFiller};
+use super::DiskFiller;
 use crate::full::reopen;
 use crate::full::worst::WorstFinding;
 use crate::oracle::Verdict;
-use crate::outcome::{CommitRecovery, DeleteOutcome, Observation, Tried};
+use crate::outcome::{CommitRecovery, DeleteOutcome, Observation, Stopped, Tried};
 use crate::protocol::Command;
-use crate::settings::{Test, TestError};
+use crate::settings::{Result, Test, TestError};
 
 /// Commits that show that work continues: more than fit into the free space of existing pages.
 const RECOVERY_COMMITS: u64 = 20;
@@ -29,7 +29,7 @@ impl DiskFiller<'_> {
     pub(in crate::full) fn recover(
         &mut self,
         worst: &mut WorstFinding,
-    ) -> Result<(Observation<CommitRecovery>, Option<f64>), TestError> {
+    ) -> Result<(Observation<CommitRecovery>, Option<f64>)> {
         self.disk.make_some_room()?;
         self.resumed = None;
         let (begun, before) = (Instant::now(), self.acknowledged);
@@ -52,28 +52,23 @@ impl DiskFiller<'_> {
 
     /// Retries some commits until they are acknowledged or the time is over. Returns the last
     /// message if they were not.
-    fn retry_commits(&mut self, within: Duration) -> Result<Option<String>, TestError> {
+    fn retry_commits(&mut self, within: Duration) -> Result<Option<String>> {
         let begun = Instant::now();
         loop {
             // The outstanding commits were already requested.
             let end =
                 if self.hangs { self.wait_for_commits()? } else { self.commits(RECOVERY_COMMITS)? };
-            match end {
-                CommitsEnd::Done => return Ok(None),
-                CommitsEnd::Hangs(_, message) | CommitsEnd::Ended(_, message) => {
-                    return Ok(Some(message));
-                }
-                CommitsEnd::Refused(_, message) if begun.elapsed() > within => {
-                    return Ok(Some(message));
-                }
-                CommitsEnd::Refused(..) => thread::sleep(RETRY_INTERVAL),
+            match end.0.is {
+                Stopped::Error if begun.elapsed() <= within => thread::sleep(RETRY_INTERVAL),
+                // Without an error there is none.
+                _ => return Ok(end.0.message),
             }
         }
     }
 
     /// Closes the database, by a kill if necessary, and opens it in a new process. Returns the
     /// message if it does not open or lacks promised rows.
-    fn reopen(&mut self, of: &str, worst: &mut WorstFinding) -> Result<Option<String>, TestError> {
+    fn reopen(&mut self, of: &str, worst: &mut WorstFinding) -> Result<Option<String>> {
         self.close()?;
         let test = Test { filling: Some(self.filling), ..*self.test };
         let promised = self.promised();
@@ -102,21 +97,22 @@ impl DiskFiller<'_> {
     pub(in crate::full) fn delete_rows(
         &mut self,
         worst: &mut WorstFinding,
-    ) -> Result<Observation<DeleteOutcome>, TestError> {
-        let not_asked = |why: &str| Ok(Observation::with_message(DeleteOutcome::NotAsked, why));
+    ) -> Result<Observation<DeleteOutcome>> {
+        let outcome = |is, message| Ok(Observation { is, message });
+        let not_asked = |why: String| outcome(DeleteOutcome::NotAsked, Some(why));
         if !self.test.plan().abilities.deletes {
-            return not_asked("removals are not tested for this family of stores");
+            return not_asked("removals are not tested for this family of stores".to_owned());
         }
         if self.worker.is_none() || self.hangs {
-            return not_asked("it does not continue");
+            return not_asked("it does not continue".to_owned());
         }
         self.fill_up(&mut |_, _| Ok(()))?;
         self.disk.top_up()?;
         let of = "read on the disk that was full again";
-        if self.read_and_judge(of, worst)?.is != Tried::Yes {
+        if self.read(of, worst)?.is != Tried::Yes {
             // A user who wants to remove rows would restart it.
             if let Some(message) = self.reopen(of, worst)? {
-                return Ok(Observation::with_message(DeleteOutcome::NotAsked, message));
+                return not_asked(message);
             }
         }
         let test = Test { filling: Some(self.filling), ..*self.test };
@@ -125,56 +121,45 @@ impl DiskFiller<'_> {
         let (begun, mut refused) = (Instant::now(), None);
         for _ in 0..test.plan().removals(rows) {
             self.filling.removals += 1;
-            match self.commits(1)? {
-                CommitsEnd::Done => {}
-                CommitsEnd::Refused(_, message) | CommitsEnd::Ended(_, message) => {
-                    refused = Some(message);
-                }
-                CommitsEnd::Hangs(..) => refused = Some("it does not answer".to_owned()),
-            }
+            let (end, _) = self.commits(1)?;
+            refused = match end.is {
+                Stopped::Hangs => Some("it does not answer".to_owned()),
+                _ => end.message,
+            };
             if refused.is_some() || begun.elapsed() > REMOVAL_TIME {
                 break;
             }
         }
-        let inspection =
-            self.read_and_judge("read after rows were removed from the full disk", worst)?;
+        let inspection = self.read("read after rows were removed from the full disk", worst)?;
         let removed = self.last_found + 1 - self.filling.from;
         if inspection.is == Tried::Yes {
             // Otherwise the refused one may still be in the database.
             self.filling.removals = removed;
         }
         if removed == 0 {
-            return Ok(Observation { is: DeleteOutcome::Refused, message: refused });
+            return outcome(DeleteOutcome::Refused, refused);
         }
         if inspection.is != Tried::Yes {
-            return Ok(Observation {
-                is: DeleteOutcome::MakeNone,
-                message: refused.or(inspection.message),
-            });
+            return outcome(DeleteOutcome::MakeNone, refused.or(inspection.message));
         }
         let Some(said) = self.retry_commits(RETRY_TIME_AFTER_REMOVAL)? else {
-            return Ok(Observation { is: DeleteOutcome::MakeRoom, message: refused });
+            return outcome(DeleteOutcome::MakeRoom, refused);
         };
         if self.hangs || self.worker.is_none() {
-            return Ok(Observation::with_message(DeleteOutcome::MakeNone, said));
+            return outcome(DeleteOutcome::MakeNone, Some(said));
         }
         self.send(&Command::Maintain)?;
-        match self.wait_for_commits()? {
-            CommitsEnd::Done => {}
-            CommitsEnd::Refused(_, message) | CommitsEnd::Ended(_, message) => {
-                let message = format!("{said}; its maintenance: {message}");
-                return Ok(Observation::with_message(DeleteOutcome::MakeNone, message));
-            }
-            CommitsEnd::Hangs(..) => {
-                return Ok(Observation::with_message(
-                    DeleteOutcome::MakeNone,
-                    "its maintenance does not answer",
-                ));
-            }
+        let (end, _) = self.wait_for_commits()?;
+        if let Some(message) = end.message {
+            let message = match end.is {
+                Stopped::Hangs => "its maintenance does not answer".to_owned(),
+                _ => format!("{said}; its maintenance: {message}"),
+            };
+            return outcome(DeleteOutcome::MakeNone, Some(message));
         }
-        Ok(match self.retry_commits(RETRY_TIME_AFTER_REMOVAL)? {
-            None => Observation::new(DeleteOutcome::MakeRoomMaintained),
-            Some(said) => Observation::with_message(DeleteOutcome::MakeNone, said),
-        })
+        match self.retry_commits(RETRY_TIME_AFTER_REMOVAL)? {
+            None => outcome(DeleteOutcome::MakeRoomMaintained, None),
+            said => outcome(DeleteOutcome::MakeNone, said),
+        }
     }
 }

@@ -71,11 +71,7 @@ impl ColumnarCopy {
     }
 
     /// Queries the rows before a commit, if it is time.
-    pub(super) fn query_before_commit(
-        &mut self,
-        store: &mut dyn KvStore,
-        commit: u64,
-    ) -> Result<()> {
+    pub(super) fn query_before(&mut self, store: &mut dyn KvStore, commit: u64) -> Result<()> {
         if !commit.is_multiple_of(QUERY_INTERVAL) {
             return Ok(());
         }

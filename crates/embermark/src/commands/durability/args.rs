@@ -25,12 +25,8 @@ pub struct DurabilityArgs {
     ///
     /// embermark assumes that it promises the tier that it is tested in. Without other engines it is the only
     /// one. ENGINE-defaults among the engines has an engine's own default settings.
-    #[arg(
-        long,
-        value_name = "NAME=ENGINE:SETTING=VALUE,…",
-        value_parser = parse_configuration,
-        conflicts_with = "resume"
-    )]
+    #[arg(long, value_name = "NAME=ENGINE:SETTING=VALUE,…", value_parser = parse_configuration,
+          conflicts_with = "resume")]
     pub(super) configuration: Vec<(String, Configuration)>,
 
     /// Tiers [default: process,power]
@@ -57,21 +53,12 @@ pub struct DurabilityArgs {
     /// Clients that commit at the same time [default: 1; servers above the tier none: 4]
     ///
     /// Each client is judged by its own commits.
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..=64),
-        conflicts_with = "resume"
-    )]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64),
+          conflicts_with = "resume")]
     pub(super) clients: Option<u32>,
 
     /// Test engines whose licence forbids publishing what a test found; you accept the licence
-    #[arg(
-        long = "accept-license",
-        value_delimiter = ',',
-        value_name = "ENGINE,…",
-        conflicts_with = "resume"
-    )]
+    #[arg(long, value_delimiter = ',', value_name = "ENGINE,…", conflicts_with = "resume")]
     pub(super) accept_license: Vec<String>,
 
     /// File system of the databases in power cuts: ext4, xfs, btrfs, f2fs
@@ -99,25 +86,15 @@ pub struct DurabilityArgs {
     pub(super) full_disk: bool,
 
     /// Disks to fill for each engine and tier
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 3,
-        value_parser = clap::value_parser!(u32).range(1..),
-        requires = "full_disk"
-    )]
+    #[arg(long, value_name = "N", default_value_t = 3, requires = "full_disk",
+          value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) fills: u32,
 
     /// Size of a disk to fill, in MiB; a server gets 512 MiB more
     ///
     /// A third of the size is for the work.
-    #[arg(
-        long,
-        value_name = "MIB",
-        default_value_t = 96,
-        value_parser = clap::value_parser!(u32).range(32..=4096),
-        requires = "full_disk"
-    )]
+    #[arg(long, value_name = "MIB", default_value_t = 96, requires = "full_disk",
+          value_parser = clap::value_parser!(u32).range(32..=4096))]
     pub(super) disk_mib: u32,
 
     /// Put the databases of kills on an imitated storage, by name or file: sd-a1, FILE.toml

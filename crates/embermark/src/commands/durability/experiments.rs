@@ -44,8 +44,7 @@ pub(super) fn run_experiments(
         ..Settings::new(out, WorkerProgram { program, args: Vec::new(), library: None })
     };
     let needs_devices = head.states.max(head.server_states).max(head.fills) > 0;
-    let no_devices = thread::spawn(enter_mount_namespace).join().ok().and_then(Result::err);
-    let no_devices = no_devices.map(|error| error.to_string()).filter(|_| needs_devices);
+    let no_devices = if needs_devices { no_devices() } else { None };
     match &no_devices {
         Some(why) => say!("no power is cut, and no disk filled: {why}"),
         None if needs_devices => {
@@ -102,13 +101,16 @@ pub(super) fn run_experiments(
                     Some(why) => Err((why, false)),
                     None => {
                         let (stop, progress) = (|| interrupt.is_set(), |n| progress_bar.update(n));
-                        let tested =
-                            with_storage(storage.and_then(|m| m.as_ref().ok()), |folder| {
-                                let folder = folder.unwrap_or(work).to_owned();
-                                let own = Settings { folder, ..settings.clone() };
-                                test(experiment, subject, *durability, &own, &stop, &progress)
-                            });
-                        match tested? {
+                        let storage = storage.and_then(|storage| storage.as_ref().ok());
+                        let mounted = storage.map(KillStorage::mount).transpose();
+                        let mounted = mounted.map_err(Failure::runtime)?;
+                        let folder = mounted.as_ref().map_or(work, |mounted| &*mounted.at);
+                        let own = Settings { folder: folder.to_owned(), ..settings.clone() };
+                        let tested = test(experiment, subject, *durability, &own, &stop, &progress);
+                        if let Some(mounted) = mounted {
+                            mounted.unmount().map_err(Failure::runtime)?;
+                        }
+                        match tested {
                             Err(TestError::Interrupted) => return Ok(()),
                             tested => tested.map_err(|error| (error.to_string(), true)),
                         }
@@ -129,17 +131,10 @@ pub(super) fn run_experiments(
     Ok(())
 }
 
-/// Calls `work` with the folder of a new file system on the imitated storage, or with `None` if
-/// there is no storage.
-fn with_storage<T>(
-    kill_storage: Option<&KillStorage<'_>>,
-    work: impl FnOnce(Option<&Path>) -> T,
-) -> Result<T, Failure> {
-    let Some(kill_storage) = kill_storage else { return Ok(work(None)) };
-    let mounted = kill_storage.mount().map_err(Failure::runtime)?;
-    let done = work(Some(&mounted.at));
-    mounted.unmount().map_err(Failure::runtime)?;
-    Ok(done)
+/// Returns the reason why this machine has no devices of its own for tests, if there is one.
+pub(in crate::commands) fn no_devices() -> Option<String> {
+    let entered = thread::spawn(enter_mount_namespace).join().ok();
+    entered.and_then(Result::err).map(|error| error.to_string())
 }
 
 /// Checks that a library is the one that the run began with.

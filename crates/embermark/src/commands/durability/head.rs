@@ -4,15 +4,12 @@ use std::fs;
 
 use embermark_durability::FileSystem;
 use embermark_durability::journal::{Head, SCHEMA};
-use embermark_harness::{Catalog, WorkerCommand, cells, check_settings};
+use embermark_harness::{Catalog, WorkerCommand, check_settings};
 use embermark_model::Durability;
 
 use super::args::DurabilityArgs;
 use crate::error::Failure;
-use crate::plan::{
-    candidates, check_accepted, configurations, engine_libraries, ids_or, or_else, refuse_clients,
-    storages,
-};
+use crate::plan::{check_accepted, direct_columns, engine_libraries, or_else, storages};
 
 /// Default number of disk states: for an embedded engine, and for a server.
 const STATES: [u32; 2] = [300, 60];
@@ -25,13 +22,8 @@ pub(super) fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         check_kills_only(args)?;
     }
     let engine_libraries = engine_libraries(&args.engine_library)?;
-    let words = match args.configuration.is_empty() {
-        true => ids_or(args.engines.clone(), &args.engine_library, "embedded")?,
-        false => args.engines.clone(),
-    };
-    let configurations = configurations(args.configuration.clone(), &words)?;
-    refuse_clients(&configurations, "embermark durability")?;
-    let engines = candidates(&words, &configurations)?;
+    let (words, configurations, engines) =
+        direct_columns("durability", &args.engines, &args.engine_library, &args.configuration)?;
     check_accepted(&args.accept_license)?;
     let cuts = storage.is_none();
     let usual = STATES.map(|states| if cuts { states } else { 0 });
@@ -40,7 +32,6 @@ pub(super) fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
     let durabilities = durabilities.iter().map(|name| name.parse::<Durability>());
     let durabilities = durabilities.collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
     let (dir, catalog) = (std::env::temp_dir(), Catalog::default());
-    cells::check_configurations(&configurations, &catalog)?;
     let tried = check_settings(
         &configurations,
         &durabilities,
@@ -85,13 +76,13 @@ fn check_kills_only(args: &DurabilityArgs) -> Result<(), Failure> {
         ("--full-disk", args.full_disk),
     ];
     if let Some((option, _)) = others.into_iter().find(|(_, given)| *given) {
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "--storage is only for kills, because power cuts and full disks use devices of their own: \
              leave out {option}, or --storage"
-        )));
+        ));
     }
     match args.kills {
-        0 => Err(Failure::usage("--storage is only for kills: leave out --kills 0, or --storage")),
+        0 => Err(usage!("--storage is only for kills: leave out --kills 0, or --storage")),
         _ => Ok(()),
     }
 }
@@ -100,6 +91,6 @@ fn check_kills_only(args: &DurabilityArgs) -> Result<(), Failure> {
 pub(super) fn file_system(name: &str) -> Result<FileSystem, Failure> {
     FileSystem::ALL.into_iter().find(|fs| fs.name() == name).ok_or_else(|| {
         let valid = FileSystem::ALL.map(FileSystem::name).join(", ");
-        Failure::usage(format!("unknown file system '{name}'; valid are {valid}"))
+        usage!("unknown file system '{name}'; valid are {valid}")
     })
 }

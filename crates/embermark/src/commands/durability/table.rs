@@ -4,10 +4,12 @@ mod notes;
 
 use std::cmp::Ordering;
 
-use comfy_table::{ColumnConstraint, ContentArrangement, Table, TableStyle};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table};
 use embermark_durability::journal::Outcome;
 use embermark_durability::{Experiment, Loss, Tested};
 use embermark_report::evidence::{findings, full_disk_text};
+
+use crate::output;
 
 /// Smallest width of the tables. A narrower terminal wraps their lines.
 const NARROWEST: usize = 100;
@@ -45,17 +47,11 @@ fn is_interrupted(tested: &Tested) -> bool {
     tested.experiment != Experiment::FullDisk
 }
 
-fn table(header: Vec<String>) -> Table {
-    let mut table = Table::new();
-    table.load_style(TableStyle::new()).set_header(header);
-    table
-}
-
 /// Returns the findings, one row per experiment.
 fn findings_table(outcome: &Outcome, width: usize) -> Table {
     let header =
         ["engine", "version", "tier", "experiment", "tried", "found", "lost: median, worst"];
-    let mut table = table(header.map(str::to_owned).into());
+    let mut table = output::table(header);
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width as u16);
     for tested in outcome.tested.iter().filter(|one| is_interrupted(one)) {
         table.add_row([
@@ -84,7 +80,7 @@ fn times_table(outcome: &Outcome) -> Table {
     let made = || all.into_iter().filter(|one| outcome.tested.iter().any(|t| of(*one)(&t)));
     let opens = made().map(|one| format!("opens after a {}\n(after a close)", one.name()));
     let header = ["engine", "tier"].map(str::to_owned).into_iter().chain(opens);
-    let mut table = table(header.chain(["a commit writes".to_owned()]).collect());
+    let mut table = output::table(header.chain(["a commit writes".to_owned()]));
     let interrupted: Vec<&Tested> =
         outcome.tested.iter().filter(|one| is_interrupted(one)).collect();
     for (at, first) in interrupted.iter().enumerate() {

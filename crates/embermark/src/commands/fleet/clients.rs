@@ -10,11 +10,10 @@ use embermark_harness::client_machines::{
 };
 use embermark_harness::{HarnessError, RESULT, RunOptions, interrupt, progress};
 use embermark_model::plan::Plan;
-use embermark_report::Files;
 use embermark_workloads::WORKLOADS;
 
 use super::{PLAN, plan_in, read_plan};
-use crate::commands::measure::{exit_status, write_reports};
+use crate::commands::measure::{is_failure, write_reports};
 use crate::commands::options::default_out;
 use crate::commands::show::{ReportFacts, ShowArgs};
 use crate::error::Failure;
@@ -35,7 +34,9 @@ pub fn run(
     options: &FleetOptions,
 ) -> Result<ExitCode, Failure> {
     let plan = client_plan(folder, server)?;
-    let out = out.unwrap_or_else(|| folder.join("clients").join(time_name()));
+    // The name of the default folder is the time in UTC.
+    let time = default_out().file_name().unwrap_or_default().to_owned();
+    let out = out.unwrap_or_else(|| folder.join("clients").join(time));
     let seconds = plan.timeout_ms.unwrap_or(0).div_ceil(1_000);
     let mut options = options.clone();
     options.variables.insert(0, format!("embermark_order_timeout={seconds}"));
@@ -54,14 +55,8 @@ pub fn run(
     };
     let (known, show) = (ReportFacts::new(Vec::new()), ShowArgs::all_tables());
     write_reports(&result, &out, &show, &known);
-    let files = Files { page: None, tables: None };
-    show.print(&known, &result, show.format()?, &out.join(RESULT), &files)?;
-    Ok(exit_status(&result))
-}
-
-/// Returns a folder name for each run: the time in UTC.
-fn time_name() -> PathBuf {
-    default_out().file_name().unwrap_or_default().into()
+    show.print(&known, &result, show.format()?, &out.join(RESULT))?;
+    Ok(ExitCode::from(u8::from(is_failure(&result))))
 }
 
 /// Returns the fleet's plan with the server's engine instead of its engines. Of its workloads it
@@ -69,7 +64,8 @@ fn time_name() -> PathBuf {
 fn client_plan(fleet: &Path, server: &str) -> Result<Plan, Failure> {
     let (engine, url) = parse_server(server)?;
     let mut args = read_plan(fleet)?;
-    let shared = WORKLOADS.iter().map(|workload| workload.info()).filter(|info| info.joins);
+    let infos = WORKLOADS.iter().map(|workload| workload.info());
+    let shared = infos.filter(|info| !info.points.is_empty());
     let known: Vec<&str> = shared.map(|info| info.id).collect();
     let shares = |name: &String| known.contains(&&**name);
     let first = known.first().copied().unwrap_or_default();
@@ -78,11 +74,11 @@ fn client_plan(fleet: &Path, server: &str) -> Result<Plan, Failure> {
     }
     let (shared, other): (Vec<String>, Vec<String>) = args.workloads.into_iter().partition(shares);
     if shared.is_empty() {
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "{}: clients of one server share point operations, which {first} has, and it names none of that: \
              workloads = [\"{first}\"]",
             fleet.join(PLAN).display()
-        )));
+        ));
     }
     if !other.is_empty() {
         say!("left out, as clients cannot share it: {}", other.join(", "));
@@ -97,9 +93,7 @@ fn client_plan(fleet: &Path, server: &str) -> Result<Plan, Failure> {
     args.clients = Some(each.max(2));
     let plan = Plan { clients: each, ..plan_in(fleet, args)? };
     if plan.cold {
-        return Err(Failure::usage(
-            "reads of a server given by its URL cannot be cold: leave out cold",
-        ));
+        return Err(usage!("reads of a server given by its URL cannot be cold: leave out cold"));
     }
     Ok(plan)
 }
@@ -110,9 +104,7 @@ fn parse_server(server: &str) -> Result<(&str, &str), Failure> {
     if let Some((engine, url)) = server.split_once('=').filter(|(engine, _)| !is_scheme(engine)) {
         let found = registry::find(engine).map_err(Failure::usage)?;
         if found.info().kind != Kind::Server {
-            return Err(Failure::usage(format!(
-                "{engine} is not a server: it runs in its client's process"
-            )));
+            return Err(usage!("{engine} is not a server: it runs in its client's process"));
         }
         return Ok((engine, url));
     }
@@ -121,10 +113,10 @@ fn parse_server(server: &str) -> Result<(&str, &str), Failure> {
     known.map(|(engine, _)| (*engine, server)).ok_or_else(|| {
         let schemes: Vec<&str> =
             SCHEMES.iter().flat_map(|(_, schemes)| *schemes).copied().collect();
-        Failure::usage(format!(
+        usage!(
             "--clients-of: the URL does not name an engine (known schemes: {}): write ENGINE=URL",
             schemes.join(", ")
-        ))
+        )
     })
 }
 

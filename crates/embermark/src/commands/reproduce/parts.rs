@@ -37,7 +37,7 @@ pub struct Part {
 impl Part {
     /// Returns its plan.
     pub fn plan(&self) -> Result<Plan, Failure> {
-        let named = |failure| Failure::usage(format!("{}: {failure}", self.folder));
+        let named = |failure| usage!("{}: {failure}", self.folder);
         let plan = self.plan.clone().plan().map_err(named)?;
         Ok(Plan { repeats: Some(self.repeats.clone()), ..plan })
     }
@@ -75,17 +75,16 @@ pub fn select(
         ("warm-up", given.warm_up.is_some(), parts.iter().all(|part| part.plan.warm_up.is_none())),
     ];
     if let Some((option, ..)) = ignored.into_iter().find(|(_, given, idle)| *given && *idle) {
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "{option}: none of the named pieces has a phase of fixed length: leave it out"
-        )));
+        ));
     }
     match (parts.is_empty(), device) {
         (false, _) => Ok(parts),
-        (true, Some(device)) => Err(Failure::usage(format!(
-            "none of the named pieces emulates {}: leave out --device",
-            device.name
-        ))),
-        (true, None) => Err(Failure::usage("none of the named pieces is left: name others")),
+        (true, Some(device)) => {
+            Err(usage!("none of the named pieces emulates {}: leave out --device", device.name))
+        }
+        (true, None) => Err(usage!("none of the named pieces is left: name others")),
     }
 }
 
@@ -121,10 +120,8 @@ fn parts_of_piece(source: &Source, piece: &Piece, given: &PlanArgs) -> Result<Ve
     let reads_files = workload(&source.workload).is_ok_and(|workload| workload.info().reads_files);
     let part = |(scale, name): (String, String)| {
         let data = given.data.as_deref().filter(|_| reads_files);
-        let data = data
-            .map(Path::canonicalize)
-            .transpose()
-            .map_err(|error| Failure::usage(format!("--data: {error}")))?;
+        let data =
+            data.map(Path::canonicalize).transpose().map_err(|error| usage!("--data: {error}"))?;
         let (expected_s, decides) = match scale.parse().map_err(Failure::usage)? {
             Scale::Rows(rows) => (piece.expected(rows), source.decides(piece, rows)),
             Scale::Full => (None, false),
@@ -169,9 +166,9 @@ fn refuse_source_options(given: &PlanArgs) -> Result<(), Failure> {
         ("--lenient", given.lenient.is_some()),
     ];
     determined.into_iter().find(|(_, given)| *given).map_or(Ok(()), |(option, _)| {
-        Err(Failure::usage(format!(
+        Err(usage!(
             "{option} is set by what `reproduce` repeats: leave it out, or run a plan of your own"
-        )))
+        ))
     })
 }
 

@@ -43,33 +43,21 @@ pub fn select(parts: Vec<Part>, within_s: Option<u64>) -> Repetition {
     Repetition { parts, left_out, within_s }
 }
 
-/// Returns the expected time of all parts in seconds. `None` if that of a part is unknown.
-fn expected(parts: &[Part]) -> Option<u64> {
-    parts.iter().map(|part| part.expected_s).sum()
-}
-
 /// Describes the repetition before the first part begins.
 pub fn announcement(repetition: &Repetition) -> String {
     let Repetition { parts, left_out, within_s } = repetition;
-    let mut text = String::new();
-    // Writing to a String cannot fail.
-    let _ = match expected(parts) {
-        Some(seconds) => writeln!(
-            text,
-            "{}, about {} on the machine of docs/reproduction.md",
-            counted(parts.len() as u64, "part"),
-            span(seconds)
-        ),
-        None => {
-            let count = counted(parts.len() as u64, "part");
-            writeln!(text, "{count}; the time of some is unknown")
+    let count = counted(parts.len() as u64, "part");
+    let mut text = match parts.iter().map(|part| part.expected_s).sum::<Option<u64>>() {
+        Some(seconds) => {
+            format!("{count}, about {} on the machine of docs/reproduction.md", span(seconds))
         }
+        None => format!("{count}; the time of some is unknown"),
     };
     if let (Some(within), false) = (within_s, left_out.is_empty()) {
-        let _ = writeln!(text, "left out, to stay within {}:", span(*within));
+        let _ = write!(text, "\nleft out, to stay within {}:", span(*within));
         for part in left_out {
             let length = part.expected_s.map_or("time unknown".to_owned(), span);
-            let _ = writeln!(text, "  {} ({length}): {}", part.folder, part.about);
+            let _ = write!(text, "\n  {} ({length}): {}", part.folder, part.about);
         }
     }
     text

@@ -1,6 +1,5 @@
 //! `embermark storage measure`: measures a device, and writes a file by which it can be imitated.
 
-use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -9,7 +8,7 @@ use bytesize::ByteSize;
 use clap::Args;
 use embermark_harness::doctor::{Findings, inspect};
 use embermark_model::storage::{SECTOR, Storage, StorageName};
-use embermark_storage::measure::{Effort, LEAST_WRITTEN, MeasureError, measure};
+use embermark_storage::measure::{Effort, LEAST_WRITTEN, measure};
 use embermark_storage::{Origin, fit_storage, parse, to_toml};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -23,7 +22,6 @@ use crate::plan::milliseconds;
 #[derive(Args)]
 pub struct MeasureArgs {
     /// A folder on the device to measure. No root is needed
-    #[arg(value_name = "FOLDER")]
     folder: PathBuf,
 
     /// Write the storage to this file, whose name it gets
@@ -45,21 +43,20 @@ pub struct MeasureArgs {
 
 /// Measures a device, and writes the file of a storage.
 pub fn run(args: &MeasureArgs) -> Result<ExitCode, Failure> {
-    let refused = |error: String| Failure::usage(format!("{}: {error}", args.out.display()));
-    let ends = args.out.extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"));
-    if !ends {
+    let refused = |error: String| usage!("{}: {error}", args.out.display());
+    if !args.out.extension().is_some_and(|end| end.eq_ignore_ascii_case("toml")) {
         return Err(refused("give a name that ends in .toml".to_owned()));
     }
-    let name =
-        StorageName::new(&super::storage_name(&args.out)).map_err(|e| refused(e.to_string()))?;
+    let name = args.out.file_stem().unwrap_or_default().to_string_lossy();
+    let name = StorageName::new(&name).map_err(|error| refused(error.to_string()))?;
     let lasts = Duration::from_millis(milliseconds("--for", &args.lasts)?);
     let written = match args.write_limit.parse::<ByteSize>() {
         Ok(ByteSize(bytes)) if bytes >= LEAST_WRITTEN => bytes,
         _ => {
             let given = &args.write_limit;
-            return Err(Failure::usage(format!(
+            return Err(usage!(
                 "--write-limit '{given}': write a size from 64MiB on, for example 500MB"
-            )));
+            ));
         }
     };
     for path in [Some(&args.out), args.page.as_ref()].into_iter().flatten() {
@@ -67,7 +64,7 @@ pub fn run(args: &MeasureArgs) -> Result<ExitCode, Failure> {
     }
     let folder = args.folder.canonicalize().map_err(|error| {
         let folder = args.folder.display();
-        Failure::usage(format!("{folder}: {error}; name a folder on the device to measure"))
+        usage!("{folder}: {error}; name a folder on the device to measure")
     })?;
     let found = inspect(&folder);
     let origin = origin(&found);
@@ -78,7 +75,11 @@ pub fn run(args: &MeasureArgs) -> Result<ExitCode, Failure> {
         written / 1_000_000
     );
     let effort = Effort { lasts, written };
-    let measured = measure(&folder, effort, &mut |step| say!("  {step}")).map_err(failed)?;
+    let measured = measure(&folder, effort, &mut |step| say!("  {step}"));
+    let measured = measured.map_err(|error| match error.is_usage() {
+        true => Failure::usage(error),
+        false => Failure::runtime(error),
+    })?;
     let about = match &*origin.device {
         "" => "measured by 'embermark storage measure'".to_owned(),
         device => format!("{device}, measured"),
@@ -90,10 +91,9 @@ pub fn run(args: &MeasureArgs) -> Result<ExitCode, Failure> {
     parse(name.as_str(), &text).map_err(|error| {
         Failure::runtime(format!("the device cannot be described as a storage: {error}"))
     })?;
-    fs::write(&args.out, &text).map_err(Failure::unwritable(&args.out))?;
+    output::write(&args.out, &text)?;
     if let Some(path) = &args.page {
-        let page = page::page(&storage, &measured, &origin);
-        fs::write(path, page).map_err(Failure::unwritable(path))?;
+        output::write(path, page::page(&storage, &measured, &origin))?;
     }
     say!("{} MB were written to the device", measured.written_bytes / 1_000_000);
     let pages = args.page.iter().map(|path| format!("page     {}\n", path.display()));
@@ -101,10 +101,6 @@ pub fn run(args: &MeasureArgs) -> Result<ExitCode, Failure> {
     let out = args.out.display();
     let summary = super::summary(&storage);
     output::print(&format!("{summary}\nstorage  {out}\n{pages}"))
-}
-
-fn failed(error: MeasureError) -> Failure {
-    if error.is_usage() { Failure::usage(error) } else { Failure::runtime(error) }
 }
 
 /// Returns the facts about the device, as `embermark doctor` shows them.

@@ -8,7 +8,6 @@ use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bytesize::ByteSize;
 use clap::Args;
 use embermark_durability::{FileSystem, enter_mount_namespace};
 use embermark_harness::interrupt::{Interrupt, on_signals};
@@ -18,6 +17,7 @@ use embermark_report::{format, near_path};
 use embermark_storage::{ImitationError, Imitator};
 
 use crate::error::Failure;
+use crate::plan::size;
 
 /// Smallest size of the file system, in bytes.
 const LEAST: u64 = 16 << 20;
@@ -44,18 +44,9 @@ pub struct TryArgs {
 /// Runs the command, and exits with its status.
 pub fn run(args: &TryArgs) -> Result<ExitCode, Failure> {
     let storage = super::find_storage(&args.storage)?;
-    let size = match args.size.parse::<ByteSize>() {
-        Ok(ByteSize(bytes)) if bytes >= LEAST => bytes,
-        Ok(_) => {
-            let given = &args.size;
-            return Err(Failure::usage(format!("--size {given} is too small: give 16MiB or more")));
-        }
-        Err(_) => {
-            let given = &args.size;
-            return Err(Failure::usage(format!(
-                "--size '{given}' is not a size: write for example 64MiB or 1GB"
-            )));
-        }
+    let size = match size("--size", &args.size)? {
+        bytes if bytes >= LEAST => bytes,
+        _ => return Err(usage!("--size {} is too small: give 16MiB or more", args.size)),
     };
     enter_mount_namespace().map_err(|error| not_imitable(&storage, &error))?;
     let interrupt = on_signals()?;
@@ -105,7 +96,7 @@ fn run_on_storage(
         Ok(child) => wait(child, interrupt).map_err(Failure::runtime),
         Err(error) => {
             let program = Path::new(&program).display();
-            Err(Failure::usage(format!("cannot run {program}: {error}")))
+            Err(usage!("cannot run {program}: {error}"))
         }
     };
     let (_, kept) = mounted.unmount().map_err(|error| {
@@ -163,5 +154,5 @@ fn wait(mut child: Child, interrupt: &Interrupt) -> std::io::Result<ExitStatus> 
 
 /// Returns the error that this machine cannot imitate the storage.
 fn not_imitable(storage: &Storage, error: &impl std::fmt::Display) -> Failure {
-    Failure::usage(format!("{} cannot be imitated: {error}", storage.name))
+    usage!("{} cannot be imitated: {error}", storage.name)
 }

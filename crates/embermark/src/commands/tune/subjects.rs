@@ -1,6 +1,6 @@
 //! Selects the engines to tune, each with its candidates.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use embermark_engines::{Availability, Candidate, Engine, Kind, Tier, registry};
 use embermark_model::tuning_result::{Outcome, Set, Tried};
@@ -12,6 +12,7 @@ use crate::plan::parse_configuration;
 
 /// One engine to tune.
 pub(super) struct Task {
+    pub engine: &'static dyn Engine,
     /// The engine with today's settings.
     pub subject: Subject,
     /// Candidate settings.
@@ -22,8 +23,9 @@ pub(super) struct Task {
 
 impl Task {
     fn new(
-        engine: &dyn Engine,
-        subject: Subject,
+        engine: &'static dyn Engine,
+        name: &str,
+        today: Configuration,
         tries: &[(String, Set)],
         tier: Durability,
     ) -> Self {
@@ -33,9 +35,15 @@ impl Task {
         let (strong, weak): (Vec<&Candidate>, Vec<&Candidate>) =
             known.iter().partition(|one| one.keeps >= tier);
         let weak = weak.into_iter().filter(|one| !own.contains(&candidate_set(one)));
+        let weak = weak.map(|candidate| {
+            let (keeps, trades) = (candidate.keeps, candidate.trades.to_owned());
+            let outcome = Outcome::Weaker { keeps, trades, manual: candidate.manual.to_owned() };
+            Tried { set: candidate_set(candidate), trials: 0, gain: None, outcome }
+        });
         Self {
-            subject,
-            weaker: weak.map(weaker_candidate).collect(),
+            engine,
+            subject: Subject { name: name.to_owned(), today },
+            weaker: weak.collect(),
             candidates: strong.into_iter().map(candidate_set).chain(own).collect(),
         }
     }
@@ -46,21 +54,12 @@ pub(super) fn candidate_set(candidate: &Candidate) -> Set {
     candidate.set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-fn weaker_candidate(candidate: &Candidate) -> Tried {
-    let outcome = Outcome::Weaker {
-        keeps: candidate.keeps,
-        trades: candidate.trades.to_owned(),
-        manual: candidate.manual.to_owned(),
-    };
-    Tried { set: candidate_set(candidate), trials: 0, gain: None, outcome }
-}
-
 /// Parses candidates of the command line, by engine.
 pub(super) fn parse_tries(tries: &[String]) -> Result<Vec<(String, Set)>, Failure> {
     let of = |text: &String| {
         let named = format!("try={text}");
         let (_, own) = parse_configuration(&named)
-            .map_err(|_| Failure::usage(format!("--try {text}: write ENGINE:SETTING=VALUE,…")))?;
+            .map_err(|_| usage!("--try {text}: write ENGINE:SETTING=VALUE,…"))?;
         Ok((own.engine, own.settings))
     };
     tries.iter().map(of).collect()
@@ -74,21 +73,13 @@ pub(super) fn tasks(
     tries: &[(String, Set)],
     tier: Durability,
 ) -> Result<Vec<Task>, Failure> {
-    let find = |id: &str| registry::find(id).map_err(Failure::usage);
-    let configured = |name: &String, today: &Configuration| {
-        let engine = find(&today.engine)?;
-        let subject = Subject { name: name.clone(), today: today.clone() };
-        Ok::<_, Failure>((engine, Task::new(engine, subject, tries, tier)))
+    let configured = |name: &str, today: &Configuration| {
+        let engine = registry::find(&today.engine).map_err(Failure::usage)?;
+        Ok::<_, Failure>(Task::new(engine, name, today.clone(), tries, tier))
     };
     let plain = |engine: &'static dyn Engine| {
-        let id = engine.info().id.to_owned();
-        let today = Configuration {
-            engine: id.clone(),
-            settings: BTreeMap::new(),
-            library: None,
-            client: None,
-        };
-        (engine, Task::new(engine, Subject { name: id, today }, tries, tier))
+        let id = engine.info().id;
+        Task::new(engine, id, Configuration::new(id), tries, tier)
     };
     let default = words.is_empty() && own.is_empty();
     let groups = if default { vec!["embedded".to_owned()] } else { words.to_vec() };
@@ -101,11 +92,11 @@ pub(super) fn tasks(
         let is_one_engine = registry::find(word).is_ok();
         let named = registry::select(word).map_err(Failure::usage)?;
         // A group selects only engines with candidates.
-        let is_meant = |(engine, task): &(&'static dyn Engine, Task)| {
-            let here = matches!(engine.availability(), Availability::Ready { .. })
-                && matches!(engine.tier(tier), Tier::Offered { .. });
+        let is_meant = |task: &Task| {
+            let here = matches!(task.engine.availability(), Availability::Ready { .. })
+                && matches!(task.engine.tier(tier), Tier::Offered { .. });
             let has = here && !task.candidates.is_empty();
-            is_one_engine || (has && engine.info().kind != Kind::Reference)
+            is_one_engine || (has && task.engine.info().kind != Kind::Reference)
         };
         all.extend(named.into_iter().map(plain).filter(is_meant));
     }
@@ -114,34 +105,34 @@ pub(super) fn tasks(
     }
     // An engine may be named, and be in a group.
     let mut known = HashSet::new();
-    all.retain(|(_, task)| known.insert(task.subject.name.clone()));
+    all.retain(|task| known.insert(task.subject.name.clone()));
     for (id, _) in tries {
-        if all.iter().all(|(engine, _)| engine.info().id != id) {
-            return Err(Failure::usage(format!("--try {id}:…: name {id} among the engines")));
+        if all.iter().all(|task| task.engine.info().id != id) {
+            return Err(usage!("--try {id}:…: name {id} among the engines"));
         }
     }
-    for (engine, task) in &all {
-        check_tunable(*engine, task, tier)?;
+    for task in &all {
+        check_tunable(task, tier)?;
     }
-    Ok(all.into_iter().map(|(_, task)| task).collect())
+    Ok(all)
 }
 
-fn check_tunable(engine: &dyn Engine, task: &Task, tier: Durability) -> Result<(), Failure> {
-    let id = engine.info().id;
-    if let Availability::Missing { why, remedy } = engine.availability() {
-        return Err(Failure::usage(format!("{id} cannot run here: {why}; {remedy}")));
+fn check_tunable(task: &Task, tier: Durability) -> Result<(), Failure> {
+    let id = task.engine.info().id;
+    if let Availability::Missing { why, remedy } = task.engine.availability() {
+        return Err(usage!("{id} cannot run here: {why}; {remedy}"));
     }
     if task.candidates.is_empty() {
         let has = |engine: &&&dyn Engine| !engine.settings().candidates.is_empty();
         let others = registry::ENGINES.iter().filter(has).map(|engine| engine.info().id);
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "{id} has nothing to tune except its cache; engines that have: {}; or name settings yourself: \
              --try {id}:SETTING=VALUE",
             others.collect::<Vec<_>>().join(", ")
-        )));
+        ));
     }
-    if let Tier::Unsupported { why } = engine.tier(tier) {
-        return Err(Failure::usage(format!("{id} has no tier {tier}: {why}")));
+    if let Tier::Unsupported { why } = task.engine.tier(tier) {
+        return Err(usage!("{id} has no tier {tier}: {why}"));
     }
     Ok(())
 }

@@ -2,12 +2,11 @@
 
 use std::ffi::{CStr, OsStr};
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 
 use super::ID;
-use super::ffi::{Env, c_string, check_code};
+use super::ffi::{Env, check_code};
 use super::raw;
-use crate::owned::listen;
+use crate::owned::{c_string, listen};
 use crate::{Checked, EngineError, Result};
 
 const DOING: &str = "check a table";
@@ -24,7 +23,7 @@ pub(super) fn verify(env: &Env) -> Result<Checked> {
         if path.extension() == Some(OsStr::new("db"))
             && let Some(file) = path.file_name()
         {
-            verify_file(env, &c_string(file.as_bytes(), DOING)?, &mut checked)?;
+            verify_file(env, &c_string(ID, DOING, file)?, &mut checked)?;
         }
     }
     Ok(checked)

@@ -3,9 +3,8 @@
 //!
 //! If the environment has no transactions, a transaction is a null handle, as in the library.
 
-use std::ffi::{CStr, CString, c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::marker::PhantomData;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
@@ -38,10 +37,6 @@ fn error(code: c_int, doing: &str) -> EngineError {
     // SAFETY: returns a NUL-terminated string for any code, which is copied at once.
     let message = unsafe { CStr::from_ptr(raw::db_strerror(code)) };
     EngineError::failed(ID, doing, message.to_string_lossy())
-}
-
-pub(super) fn c_string(bytes: impl Into<Vec<u8>>, doing: &str) -> Result<CString> {
-    CString::new(bytes).map_err(|error| EngineError::failed(ID, doing, error))
 }
 
 /// Returns bytes in the library's form, with a 32-bit length.
@@ -91,7 +86,7 @@ impl Env {
         (transactions, write_nosync): (bool, bool),
     ) -> Result<Self> {
         let doing = format!("open the environment in {}", dir.display());
-        let home = c_string(dir.as_os_str().as_bytes(), &doing)?;
+        let home = owned::c_string(ID, &doing, dir)?;
         let less = memory / 5 * 4;
         let cache = if less < 500 << 20 { less } else { memory };
         let mut env = ptr::null_mut();

@@ -8,10 +8,11 @@ use std::rc::Rc;
 
 use super::ID;
 use super::cursor::Cursor;
-use super::ffi::{Env, Owned, Txn, c_string, check_code, handle, is_found, val};
+use super::ffi::{Env, Owned, Txn, check_code, handle, is_found, val};
 use super::multiple::Multiple;
 use super::raw::{self, Field, Raw};
 use crate::kv::{IndexDef, Pairs, Range, TableDef};
+use crate::owned::c_string;
 use crate::{EngineError, Result};
 
 /// Bytes of a batch of a bulk load. Larger batches gained nothing.
@@ -43,12 +44,12 @@ impl Tree {
         let number =
             |n: usize| u32::try_from(n).map_err(|error| EngineError::failed(ID, DOING, error));
         let index = |index: &IndexDef<'_>| {
-            let file = c_string(format!("{}.{}.db", def.name, index.name), DOING)?;
+            let file = c_string(ID, DOING, format!("{}.{}.db", def.name, index.name))?;
             Ok((file, Box::new(Field { at: number(index.at)?, length: number(index.length)? })))
         };
         let mut tree = Self {
             open: None,
-            file: c_string(format!("{}.db", def.name), DOING)?,
+            file: c_string(ID, DOING, format!("{}.db", def.name))?,
             indexes: def.indexes.iter().map(index).collect::<Result<_>>()?,
             least: def.indexes.iter().map(|index| index.at + index.length).max().unwrap_or(0),
             env: Rc::clone(env),

@@ -133,10 +133,6 @@ impl Handle<KeyValue> {
         }))
     }
 
-    pub fn has_tables(&self) -> bool {
-        self.functions.raw.table.is_some()
-    }
-
     /// Removes every pair of a table, if the library has a function for it.
     pub fn clear(&mut self, table: u32) -> Option<Result<()>> {
         let clear = self.functions.raw.clear?;

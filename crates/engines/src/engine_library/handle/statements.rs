@@ -1,6 +1,6 @@
 //! Wrappers for the functions of an SQL engine.
 
-use std::ffi::{CString, c_void};
+use std::ffi::c_void;
 use std::ptr;
 use std::slice;
 
@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use super::Handle;
 use crate::engine_library::api::Sql;
 use crate::engine_library::table::Table;
+use crate::owned::c_string;
 use crate::sql::{Param, Rows, TableDef};
 use crate::sql_driver::Stopped;
 use crate::sql_driver::value_errors::check_width;
@@ -45,6 +46,9 @@ impl Drop for Running<'_> {
     }
 }
 
+/// The result of a statement, or the reason that it did not finish.
+type Ran<T> = std::result::Result<T, Stopped>;
+
 /// Parameters in the interface's form.
 type Values = SmallVec<[abi::Value; 16]>;
 
@@ -63,18 +67,14 @@ impl Handle<Sql> {
     /// Runs statements without parameters or results.
     pub fn script(&mut self, sql: &str) -> Result<()> {
         let (doing, script) = (format!("run `{sql}`"), self.functions.script);
-        let text = self.text(sql, &doing)?;
+        let text = c_string(self.id, &doing, sql)?;
         // SAFETY: open; the text lives through the call.
         self.call(false, &doing, |raw| unsafe { script(raw, text.as_ptr()) })
     }
 
-    fn text(&self, sql: &str, doing: &str) -> Result<CString> {
-        CString::new(sql).map_err(|error| EngineError::failed(self.id, doing, error))
-    }
-
     pub fn prepare(&mut self, sql: &str) -> Result<Prepared> {
         let (doing, prepare) = (format!("prepare `{sql}`"), self.functions.prepare);
-        let text = self.text(sql, &doing)?;
+        let text = c_string(self.id, &doing, sql)?;
         let mut statement = ptr::null_mut();
         let into = &raw mut statement;
         // SAFETY: open; the text and the place for the statement live through the call.
@@ -96,11 +96,7 @@ impl Handle<Sql> {
 
     /// Runs a statement without result rows. Returns the number of rows that it changed.
     #[inline]
-    pub fn execute(
-        &mut self,
-        statement: &Prepared,
-        params: &[Param<'_>],
-    ) -> std::result::Result<u64, Stopped> {
+    pub fn execute(&mut self, statement: &Prepared, params: &[Param<'_>]) -> Ran<u64> {
         let values: Values = params.iter().map(value).collect();
         let mut changed = 0;
         let (execute, into) = (self.functions.execute, &raw mut changed);
@@ -119,7 +115,7 @@ impl Handle<Sql> {
         statement: &Prepared,
         params: &[Param<'_>],
         mut visit: impl FnMut(&[abi::Value]) -> Result<()>,
-    ) -> std::result::Result<(), Stopped> {
+    ) -> Ran<()> {
         let values: Values = params.iter().map(value).collect();
         let (query, fetch) = (self.functions.query, self.functions.fetch);
         // Dropped before the parameters, which must live until then.
@@ -176,10 +172,7 @@ impl Handle<Sql> {
         // context that it was made for.
         let done =
             self.call(false, &doing, |raw| unsafe { bulk(raw, &abi_table, next_row, context) });
-        match source.misfit {
-            Some(misfit) => Err(misfit),
-            None => done.map(|()| source.count),
-        }
+        source.misfit.map_or_else(|| done.map(|()| source.count), Err)
     }
 }
 

@@ -4,6 +4,7 @@ use std::ptr;
 use std::rc::{Rc, Weak};
 
 use super::super::api::{self, SQL_DIALECT, kind};
+use super::super::failure::IN_USE;
 use super::super::script;
 use super::super::statement::Handle;
 use super::{Connection, FbResult};
@@ -44,7 +45,7 @@ impl Connection {
             }
             match self.run_in_transaction(statement) {
                 // A table to drop must not be in use by a prepared statement.
-                Err(failure) if failure.is_in_use() => {
+                Err(failure) if failure.is_of(&IN_USE) => {
                     self.release_statements();
                     self.run_in_transaction(statement)
                 }
@@ -67,30 +68,18 @@ impl Connection {
     fn execute(&self, sql: &str) -> FbResult<()> {
         let statement = self.prepare(sql)?;
         let transaction = self.transaction(kind::DEFINE)?;
+        let (status, none) = (self.status, ptr::null_mut());
         // SAFETY: the statement is alive and has no parameters; nothing of a row that it returns is
         // written anywhere.
-        let done = unsafe {
-            statement.execute(
-                self.status,
-                transaction,
-                None,
-                ptr::null_mut(),
-                None,
-                ptr::null_mut(),
-            );
-            self.check_status(())
-        };
+        unsafe { statement.execute(status, transaction, None, none, None, none) };
+        let done = self.check_status(());
         self.free(statement);
         done
     }
 
+    /// Frees a statement that is not used again.
     pub fn free(&self, statement: api::Statement) {
-        // SAFETY: it is not used again. If it could not be freed, this must release it.
-        unsafe {
-            statement.free(self.status);
-            if self.check_status(()).is_err() {
-                statement.release();
-            }
-        }
+        // SAFETY: it is alive. An error does not matter, because it is released then.
+        let _ = unsafe { self.close(statement, api::Statement::free, api::Statement::release) };
     }
 }

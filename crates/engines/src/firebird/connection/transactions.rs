@@ -53,10 +53,8 @@ impl Connection {
 
     pub fn roll_back(&self) -> FbResult<()> {
         let Some(begun) = self.begun.take() else { return Ok(()) };
-        self.end(begun, api::Transaction::rollback).inspect_err(|_| {
-            // SAFETY: it could not be ended, and this still owns it.
-            unsafe { begun.release() };
-        })
+        // SAFETY: the transaction is alive, and is not used again.
+        unsafe { self.close(begun, api::Transaction::rollback, api::Transaction::release) }
     }
 
     /// Returns the transaction for a statement of this kind.

@@ -4,6 +4,7 @@ use super::super::rest::Rest;
 use super::super::session::Session;
 use super::super::{NAME, settings};
 use super::HarperStore;
+use crate::http::HttpClient;
 use crate::server::address::{self, Address};
 use crate::server::{self, Server};
 use crate::{
@@ -38,9 +39,8 @@ impl Lifecycle for HarperStore {
 
     fn connection(&mut self) -> Result<ConnectionParameters> {
         if self.session.rest.is_some() {
-            return Err(EngineError::impossible(
-                "clients in another language do not use the REST interface",
-            ));
+            let why = "clients in another language do not use the REST interface";
+            return Err(EngineError::impossible(why));
         }
         let http = &self.session.http;
         let [_, _, for_others] = address::parts(NAME, &http.join_address)?;
@@ -71,8 +71,8 @@ impl Lifecycle for HarperStore {
         let at = self.session.http.join_address.clone();
         let rest = self.session.rest.as_ref().map(|rest| rest.http.join_address.clone());
         Ok(ClientOpener::new(move || {
-            let rest = rest.map(|at| Rest::join(&at)).transpose()?;
-            let session = Session::join(&at)?.with_rest(rest);
+            let mut session = Session::join(&at)?;
+            session.rest = rest.map(|at| HttpClient::join(NAME, &at).map(Rest::new)).transpose()?;
             Ok(Store::Document(Box::new(Self::new(session, None))))
         }))
     }

@@ -1,43 +1,32 @@
 //! Requests that find documents, and requests that change the documents found.
 
-use super::super::key::Key;
-use super::super::{NAME, filter, request};
+use super::super::{NAME, filter, key, request};
 use super::{BYTES, HarperStore, Keys, RECORDS};
 use crate::document::{CollectionDef, Filter, Value};
 use crate::{EngineError, Result};
 
 impl HarperStore {
     /// Begins a search; the attributes to return follow.
-    pub(super) fn search(
-        &mut self,
-        def: &CollectionDef,
-        key: Key,
-        filter: &Filter<'_>,
-    ) -> Result<()> {
+    pub fn search(&mut self, def: &CollectionDef, filter: &Filter<'_>) -> Result<()> {
         if let Filter::Key(values) = filter {
             let out = self.session.begin("search_by_id", def.name).raw(",\"ids\":[");
             let out = &mut out.body;
-            key.write(out, values)?;
+            key::write(def, out, values)?;
             out.extend_from_slice(b"],\"get_attributes\":");
             return Ok(());
         }
         let request = self.session.begin("search_by_conditions", def.name);
         request.raw(",\"conditions\":[");
-        filter::conditions(&mut request.body, key, filter)?;
+        filter::conditions(&mut request.body, def, filter)?;
         request.raw("],\"get_attributes\":");
         Ok(())
     }
 
     /// Returns the keys of the documents that match a filter.
-    pub(super) fn keys(
-        &mut self,
-        def: &CollectionDef,
-        key: Key,
-        filter: &Filter<'_>,
-    ) -> Result<Keys> {
-        self.search(def, key, filter)?;
-        let attribute = [key.attribute()];
-        self.session.request.names(&attribute).raw("}");
+    pub fn keys(&mut self, def: &CollectionDef, filter: &Filter<'_>) -> Result<Keys> {
+        self.search(def, filter)?;
+        let attribute = [key::attribute(def)];
+        self.session.request.json(&attribute).raw("}");
         let (mut keys, mut ends) = (Vec::new(), Vec::new());
         self.session.rows(&attribute, &mut |row| {
             let of = match (row.text(0), row.int(0)) {
@@ -54,7 +43,7 @@ impl HarperStore {
 
     /// Sends an operation for each key, many in one request, as `record` writes them, and returns
     /// the sum of the counts in the answers.
-    pub(super) fn for_keys(
+    pub fn for_keys(
         &mut self,
         (operation, table, list): (&str, &str, &str),
         (keys, ends): &Keys,

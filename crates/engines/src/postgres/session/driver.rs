@@ -6,12 +6,11 @@ use super::Session;
 use crate::postgres::connection::Connection;
 use crate::postgres::copy::{Copy, send_file, unread};
 use crate::postgres::features::Feature;
-use crate::postgres::library::library_for;
 use crate::postgres::statement::Prepared;
 use crate::postgres::{NAME, check, reader, settings};
 use crate::server::{self, Server};
 use crate::sql::{Access, CsvFile, Dialect, Param, Rows, TableDef, Visit};
-use crate::sql_driver::{Driver, Stopped, one_by_one};
+use crate::sql_driver::{Driver, Stopped, in_transaction, one_by_one};
 use crate::{
     Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Limits, Result,
 };
@@ -43,13 +42,11 @@ impl Driver for Session {
     fn prepare_untrusted(&mut self, sql: &str) -> Result<Prepared> {
         self.statements += 1;
         reader::allow(self)?;
-        let mut reader = match self.reader.take() {
+        let reader = match self.reader.take() {
             Some(reader) => reader,
             None => reader::connect(self)?,
         };
-        let prepared = reader::prepare(&mut reader, self.statements, sql);
-        self.reader = Some(reader);
-        prepared
+        reader::prepare(self.reader.insert(reader), self.statements, sql)
     }
 
     fn run(
@@ -112,17 +109,15 @@ impl Driver for Session {
     /// A few rows are one COPY, which is its own transaction.
     fn load_alone(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
         if !self.features.has(Feature::Copy) {
-            self.begin(Access::Write)?;
-            let count = self.insert(table, rows)?;
-            return self.commit().map(|()| count);
+            return in_transaction(self, |session| session.insert(table, rows));
         }
         let mut rows = Copy::new(table, rows);
-        if rows.fill(LARGE)? {
-            return rows.send(&mut self.connection, "");
+        match rows.fill(LARGE)? {
+            true => rows.send(&mut self.connection, ""),
+            false => in_transaction(self, |session| {
+                session.fill(table, |connection, options| rows.send(connection, options))
+            }),
         }
-        self.begin(Access::Write)?;
-        let count = self.fill(table, |connection, options| rows.send(connection, options))?;
-        self.commit().map(|()| count)
     }
 
     fn loads_csv(&self) -> bool {
@@ -136,12 +131,10 @@ impl Driver for Session {
         let mut send = |connection: &mut Connection, options: &str| {
             send_file(table, (file, &mut open), connection, options)
         };
-        if size < LARGE as u64 {
-            return send(&mut self.connection, "");
+        match size < LARGE as u64 {
+            true => send(&mut self.connection, ""),
+            false => in_transaction(self, |session| session.fill(table, send)),
         }
-        self.begin(Access::Write)?;
-        let count = self.fill(table, send)?;
-        self.commit().map(|()| count)
     }
 
     fn maintain(&mut self) -> Result<()> {
@@ -157,49 +150,23 @@ impl Driver for Session {
         self.is_taken("CHECKPOINT").map(drop)
     }
 
-    /// Counts the checkpoints that the clock or the log's size started and those that a statement
-    /// requested (<https://www.postgresql.org/docs/current/monitoring-stats.html>). They have a view of
-    /// their own since version 17.
     fn checkpoints(&mut self) -> Result<Option<u64>> {
-        let found = self.connection.run(match self.connection.server_version() {
-            ..170_000 => "SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter",
-            _ => "SELECT num_timed + num_requested FROM pg_stat_checkpointer",
-        });
-        let found = match found {
-            Ok(found) => found,
-            Err(_) if self.server.is_none() => return Ok(None),
-            Err(error) => return Err(error.while_doing("count its checkpoints")),
-        };
-        Ok(found.first().and_then(|count| count.parse().ok()))
+        Ok(self.checkpoint_counts()?.map(|[checkpoints, _]| checkpoints))
     }
 
     /// Reads the server's statistics and its list of processes. Adds nothing if a given server
     /// refuses.
     fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
-        let written = match self.connection.server_version() {
-            ..170_000 => {
-                "SELECT checkpoints_timed + checkpoints_req, buffers_checkpoint FROM pg_stat_bgwriter"
-            }
-            _ => "SELECT num_timed + num_requested, buffers_written FROM pg_stat_checkpointer",
-        };
-        let vacuums =
-            "SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'";
-        let mut numbers: Vec<u64> = Vec::with_capacity(3);
-        for sql in [written, vacuums] {
-            match self.connection.run(sql) {
-                Ok(found) => {
-                    let row = found.texts().into_iter().flatten().flatten();
-                    numbers.extend(row.filter_map(|number| number.parse::<u64>().ok()));
-                }
-                Err(_) if self.server.is_none() => return Ok(()),
-                Err(error) => return Err(error.while_doing(format!("run `{sql}`"))),
-            }
-        }
-        if let [checkpoints, pages, vacuums] = numbers[..] {
-            into.push(Background::count("checkpoints", checkpoints));
-            into.push(Background::count("pages written by checkpoints", pages));
-            into.push(Background::state("autovacuum workers", vacuums));
-        }
+        let sql = "SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'";
+        let Some([checkpoints, pages]) = self.checkpoint_counts()? else { return Ok(()) };
+        let vacuums: Option<u64> =
+            self.ask_if_known(sql)?.and_then(|found| found.first()?.parse().ok());
+        let Some(vacuums) = vacuums else { return Ok(()) };
+        into.extend([
+            Background::count("checkpoints", checkpoints),
+            Background::count("pages written by checkpoints", pages),
+            Background::state("autovacuum workers", vacuums),
+        ]);
         Ok(())
     }
 
@@ -229,7 +196,7 @@ impl Driver for Session {
 
     fn open_client(&mut self) -> Result<ClientOpener> {
         let (at, durability) = (self.at(), self.durability);
-        Ok(ClientOpener::new(move || Self::join(library_for(&at)?, &at, durability)))
+        Ok(ClientOpener::new(move || Self::join(&at, durability)))
     }
 
     fn reconnect(&mut self) -> Option<Result<()>> {

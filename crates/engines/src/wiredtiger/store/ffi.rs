@@ -1,8 +1,6 @@
 //! The library's connections and sessions as safe types, closed when dropped.
 
-use std::ffi::{CStr, CString, c_int, c_void};
-use std::fmt::Display;
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{CStr, CString, OsStr, c_int, c_void};
 use std::path::Path;
 use std::ptr;
 use std::rc::Rc;
@@ -50,12 +48,10 @@ impl Refusal {
     /// transaction ended because the cache has no room for what is not committed yet.
     pub(super) fn in_transaction(self, is_alone: bool) -> EngineError {
         match self.code {
-            ROLLBACK if is_alone => EngineError::transaction_too_large(
-                ID,
-                self.doing,
-                "WT_ROLLBACK, with one client",
-                "its cache",
-            ),
+            ROLLBACK if is_alone => {
+                let message = "WT_ROLLBACK, with one client";
+                EngineError::transaction_too_large(ID, self.doing, message, "its cache")
+            }
             _ => self.into_error(),
         }
     }
@@ -107,15 +103,14 @@ impl Connection {
         durability: Durability,
     ) -> crate::Result<Arc<Self>> {
         let doing = format!("open the database in {}", folder.display());
-        let failed = |why: &dyn Display| EngineError::failed(ID, &doing, why);
-        let home = CString::new(folder.as_os_str().as_bytes()).map_err(|error| failed(&error))?;
-        let config = CString::new(config).map_err(|error| failed(&error))?;
+        let c_string = |text: &OsStr| owned::c_string(ID, &doing, text);
+        let (home, config) = (c_string(folder.as_os_str())?, c_string(config.as_ref())?);
         // Values up to 16 KiB stay on a leaf page, as by default, where the limit follows the
         // page's size.
         let table = format!(
             "key_format=u,value_format=u,exclusive=true,leaf_page_max={leaf},leaf_value_max=16KB"
         );
-        let table = CString::new(table).map_err(|error| failed(&error))?;
+        let table = c_string(table.as_ref())?;
         let (library, mut raw) = (LIBRARY.get()?, ptr::null_mut());
         let (home, config) = (home.as_ptr(), config.as_ptr());
         // SAFETY: both texts live through the call; on success the handle is open and ours.
@@ -125,7 +120,7 @@ impl Connection {
                 let raw = unsafe { Owned::new(raw, library.shim.close) };
                 Ok(Arc::new(Self { raw, library, table, syncs: durability == Durability::Power }))
             }
-            code => Err(failed(&error_message(code))),
+            code => Err(EngineError::failed(ID, &doing, error_message(code))),
         }
     }
 

@@ -9,7 +9,7 @@ use super::ID;
 use super::ffi::*;
 use crate::EngineError;
 use crate::kv::{Direction, Pairs, Range, Visit};
-use crate::owned::bytes;
+use crate::owned::{bytes, c_string};
 
 /// Pairs per transaction of a load without a bulk cursor.
 const TRANSACTION: u32 = 10_000;
@@ -198,8 +198,7 @@ pub(super) struct Tree {
 impl Tree {
     /// Opens a table, and creates a missing one.
     pub(super) fn open(session: &Rc<Session>, name: &str) -> crate::Result<Self> {
-        let uri = CString::new(format!("table:{name}"))
-            .map_err(|error| EngineError::failed(ID, "open a table", error))?;
+        let uri = c_string(ID, "open a table", format!("table:{name}"))?;
         let is_unused = session.create(&uri).map_err(Refusal::into_error)?;
         let cursors = Some(Cursors::open(session, &uri).map_err(Refusal::into_error)?);
         Ok(Self { uri, session: Rc::clone(session), cursors, is_unused })

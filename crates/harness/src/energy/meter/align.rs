@@ -1,10 +1,11 @@
 //! Aligns a meter's clock with the machine's: finds the load pattern of a run in the meter's
 //! record.
 
+use embermark_meter::statistics::mean;
+
 use super::TimeSpan;
 use crate::energy::curve::Curve;
 use crate::energy::marker::PATTERN;
-use crate::energy::spread::mean;
 
 /// Least correlation of the record with the pattern for a match.
 const MIN_CORRELATION: f64 = 0.8;
@@ -20,7 +21,7 @@ const EQUAL_MARGIN: f64 = 0.002;
 const WORST_RATE: f64 = 1e-3;
 
 /// Relation of the meter's clock to the machine's.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Clock {
     /// A time on the meter's clock, and the offset of the machine's clock at that time in seconds.
     at: f64,
@@ -40,18 +41,14 @@ impl Clock {
 
 /// Makes a clock with the offset that the user gave.
 pub(super) fn with_offset(offset: f64) -> Clock {
-    Clock {
-        at: 0.0,
-        offset,
-        rate: 0.0,
-        description: format!("{offset:+.3} s, given with --offset"),
-    }
+    let description = format!("{offset:+.3} s, given with --offset");
+    Clock { offset, description, ..Clock::default() }
 }
 
 /// Makes a clock that is assumed to be the same.
 pub(super) fn assumed_equal() -> Clock {
     let description = "its clock is assumed to be the machine's: this run cannot verify that";
-    Clock { at: 0.0, offset: 0.0, rate: 0.0, description: description.to_owned() }
+    Clock { description: description.to_owned(), ..Clock::default() }
 }
 
 /// Aligns by the load pattern. `markers` are the times at which it ran on the machine's clock.
@@ -66,7 +63,7 @@ pub(super) fn by_markers(curve: &Curve, markers: &[TimeSpan]) -> Result<Clock, S
     let places = find_matches(curve, slot).map_err(|why| format!("{why}. {hint}"))?;
     let Some(last) = later.last() else {
         let [place] = places[..] else { return Err(format!("{}. {hint}", alike(&places))) };
-        return Ok(from_one_match(first, place, "before the first trial"));
+        return Ok(from_one_match(first, place));
     };
     let apart = last.began - first.began;
     let fits = |(one, other): &(Match, Match)| {
@@ -100,13 +97,12 @@ struct Match {
     correlation: f64,
 }
 
-fn from_one_match(marker: &TimeSpan, place: Match, which: &str) -> Clock {
-    let offset = marker.began - place.at;
+fn from_one_match(marker: &TimeSpan, Match { at, correlation }: Match) -> Clock {
+    let offset = marker.began - at;
     let description = format!(
-        "{offset:+.3} s, by the load pattern {which} (correlation {:.2})",
-        place.correlation
+        "{offset:+.3} s, by the load pattern before the first trial (correlation {correlation:.2})"
     );
-    Clock { at: place.at, offset, rate: 0.0, description }
+    Clock { at, offset, rate: 0.0, description }
 }
 
 fn from_two_matches(first: &TimeSpan, last: &TimeSpan, one: Match, other: Match) -> Clock {

@@ -9,7 +9,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use super::Curve;
-use crate::HarnessError;
+use crate::{HarnessError, Result};
 
 /// Times below this are relative to the start of the meter (1e9 is September 2001).
 const FIRST_DAY: f64 = 1e9;
@@ -22,47 +22,18 @@ pub struct Record {
     pub(super) is_relative: bool,
 }
 
-/// Names of a column, each with the factor for its numbers.
-type Names = &'static [(&'static str, f64)];
+/// Names of a column, with the factor for its numbers.
+type Names = &'static [(f64, &'static [&'static str])];
 
 const TIME: Names = &[
-    ("time", 1.0),
-    ("timestamp", 1.0),
-    ("date", 1.0),
-    ("datetime", 1.0),
-    ("t", 1.0),
-    ("time_s", 1.0),
-    ("seconds", 1.0),
-    ("s", 1.0),
-    ("time_ms", 1e-3),
-    ("timestamp_ms", 1e-3),
-    ("ms", 1e-3),
+    (1.0, &["time", "timestamp", "date", "datetime", "t", "time_s", "seconds", "s"]),
+    (1e-3, &["time_ms", "timestamp_ms", "ms"]),
 ];
-const WATTS: Names = &[
-    ("watts", 1.0),
-    ("power", 1.0),
-    ("w", 1.0),
-    ("power_w", 1.0),
-    ("power_mw", 1e-3),
-    ("mw", 1e-3),
-];
-const VOLTS: Names = &[
-    ("volts", 1.0),
-    ("voltage", 1.0),
-    ("v", 1.0),
-    ("voltage_v", 1.0),
-    ("voltage_mv", 1e-3),
-    ("mv", 1e-3),
-];
-const AMPERES: Names = &[
-    ("amperes", 1.0),
-    ("amps", 1.0),
-    ("current", 1.0),
-    ("a", 1.0),
-    ("current_a", 1.0),
-    ("current_ma", 1e-3),
-    ("ma", 1e-3),
-];
+const WATTS: Names = &[(1.0, &["watts", "power", "w", "power_w"]), (1e-3, &["power_mw", "mw"])];
+const VOLTS: Names =
+    &[(1.0, &["volts", "voltage", "v", "voltage_v"]), (1e-3, &["voltage_mv", "mv"])];
+const AMPERES: Names =
+    &[(1.0, &["amperes", "amps", "current", "a", "current_a"]), (1e-3, &["current_ma", "ma"])];
 
 /// Index of a column and its unit.
 #[derive(Clone, Copy)]
@@ -71,18 +42,13 @@ struct Column {
     unit: f64,
 }
 
-enum Power {
-    Watts(Column),
-    Product(Column, Column),
-}
-
 impl Record {
     /// Reads a file.
     ///
     /// # Errors
     /// If the file cannot be read, or a line is invalid. The error gives the line.
-    pub fn read(path: &Path) -> Result<Self, HarnessError> {
-        let refused = |why: String| HarnessError::Meter { path: path.to_owned(), why };
+    pub fn read(path: &Path) -> Result<Self> {
+        let refused = |why: String| HarnessError::unusable(path, why);
         let text = fs::read(path).map_err(|error| refused(format!("cannot be read: {error}")))?;
         let text = String::from_utf8_lossy(&text);
         Self::parse(&text).map_err(refused)
@@ -104,9 +70,9 @@ impl Record {
         let names: Vec<String> =
             rows.headers().map_err(|e| e.to_string())?.iter().map(normalized_name).collect();
         let column = |known: Names| {
-            known.iter().find_map(|(name, unit)| {
-                let index = names.iter().position(|other| other == name)?;
-                Some(Column { index, unit: *unit })
+            known.iter().find_map(|(unit, known)| {
+                let place = |name: &&str| names.iter().position(|other| other == name);
+                Some(Column { index: known.iter().find_map(place)?, unit: *unit })
             })
         };
         let lacks = |what: &str| {
@@ -118,8 +84,8 @@ impl Record {
         };
         let time = column(TIME).ok_or_else(|| lacks("time"))?;
         let power = match (column(WATTS), column(VOLTS), column(AMPERES)) {
-            (Some(watts), ..) => Power::Watts(watts),
-            (None, Some(volts), Some(amperes)) => Power::Product(volts, amperes),
+            (Some(watts), ..) => vec![watts],
+            (None, Some(volts), Some(amperes)) => vec![volts, amperes],
             _ => return Err(lacks("watts")),
         };
         let mut samples: Vec<(f64, f64, u32)> = Vec::new();
@@ -136,10 +102,7 @@ impl Record {
             };
             let at = parse_time(text(time), time.unit, separator)
                 .ok_or_else(|| wrong("time: write Unix seconds or RFC 3339", text(time)))?;
-            let watts = match power {
-                Power::Watts(watts) => number(watts)?,
-                Power::Product(volts, amperes) => number(volts)? * number(amperes)?,
-            };
+            let watts = power.iter().copied().map(number).product::<Result<f64, String>>()?;
             match samples.last_mut() {
                 Some((last, ..)) if at < *last => {
                     return Err(format!("line {line}: its time is before that of the line above"));

@@ -5,16 +5,15 @@ use std::time::{Duration, Instant};
 use embermark_meter::{Measured, Meter};
 use embermark_model::Status;
 use embermark_model::result::{Latency, PhaseResult, Run};
-use embermark_workloads::{BenchPhase, CheckError, Outcome, Passed};
+use embermark_workloads::{BenchPhase, CheckError, MeasuredPart, Outcome, Passed};
 
 use super::Trial;
 use crate::energy::Readings;
-use crate::parts::Parts;
 use crate::phase_observer::ResourceObserver;
-use crate::protocol::Event;
+use crate::protocol::{Event, send};
 use crate::repetition::{self, First, Role};
 use crate::worker::{Stop, failed, status_of};
-use crate::{clock, cold};
+use crate::{clock, disk};
 
 impl Trial<'_> {
     /// Runs a phase as often as requested. A wrong answer ends only this phase: `Bench::ready`
@@ -22,7 +21,7 @@ impl Trial<'_> {
     pub(super) fn phase(&mut self, index: usize, phase: BenchPhase) -> Result<(), Stop> {
         let BenchPhase { name, ops, execution, .. } = phase;
         let mut phase = phase.to_result();
-        self.events.send(&Event::PhaseBegan(Box::new(phase.clone())))?;
+        send(self.events, &Event::PhaseBegan(Box::new(phase.clone())))?;
         let most = self.job.plan.max_run_time_ms.map(Duration::from_millis);
         let bound = self.job.bounds.get(name).copied().map(Duration::from_nanos);
         let mut meter = Meter::new(most.into_iter().chain(bound).min());
@@ -35,20 +34,14 @@ impl Trial<'_> {
             if once { (1, 0) } else { (self.job.plan.runs, self.job.plan.warmup_runs) };
         let mut parts = Parts::default();
         for run in 0..runs {
-            self.events.send(&Event::Running { run })?;
+            send(self.events, &Event::Running { run })?;
             let readying = Instant::now();
             self.bench.ready(index)?;
             if self.job.plan.cold && self.bench.user_bytes(index, 0).is_none() {
-                cold::drop_pages(&self.job.site).map_err(failed)?;
+                disk::drop_pages(&self.job.site).map_err(failed)?;
             }
             let device = self.loads.begin();
-            let mut observer = ResourceObserver::new(
-                self.server,
-                &self.job.site,
-                self.job.own_disk,
-                &self.traffic,
-            )
-            .with_counters(&self.job.energy_counters);
+            let mut observer = ResourceObserver::new(self.server, self.job, &self.traffic);
             let before = self.probes.begin();
             let unexplained = self.explainer.begin();
             let energy = Readings::begin(&self.job.energy_counters);
@@ -71,7 +64,7 @@ impl Trial<'_> {
             };
             let between = began.zip(clock::monotonic_ns());
             let window = energy.end();
-            let window = if lasts { observer.energy_window() } else { window };
+            let window = if lasts { observer.energy_window.take() } else { window };
             let explained = self.explainer.end(unexplained);
             let apart = observer.separate_client(self.job.url.is_some());
             // An embedded engine is then in a process whose memory the parent does not sample.
@@ -84,7 +77,7 @@ impl Trial<'_> {
                 break;
             }
             let reached = match lasts {
-                true => observer.device_io(),
+                true => observer.device_io,
                 false => device.and_then(|device| device.since()),
             };
             let discarded = run < warmup;
@@ -131,7 +124,7 @@ impl Trial<'_> {
                 device_io: reached.map(|reached| reached.io),
                 engine,
                 client,
-                observed: lasts.then(|| observer.into_observed()),
+                observed: lasts.then_some(observer.observed),
                 loaded,
                 clients,
                 client_machines: None,
@@ -142,13 +135,14 @@ impl Trial<'_> {
                 explained,
                 ..Run::default()
             };
-            self.events.send(&Event::Run {
+            let event = Event::Run {
                 run: Box::new(ran),
                 between,
                 window,
                 on_disk: reached.and_then(|reached| reached.between),
                 maintenance_on_disk: maintained,
-            })?;
+            };
+            send(self.events, &event)?;
             parts.add(std::mem::take(&mut outcome.parts), discarded);
             phase.execution = outcome.execution.unwrap_or(execution);
             phase.timed_by = outcome.timed_by.take();
@@ -185,12 +179,12 @@ impl Trial<'_> {
             return Err(failed(difference));
         }
         let (status, reason) = (phase.status, phase.reason.clone());
-        self.events.send(&Event::PhaseEnded(Box::new(phase)))?;
+        send(self.events, &Event::PhaseEnded(Box::new(phase)))?;
         for part in parts.into_phases(status, reason) {
             // The event contains the runs, because nothing was observed during them.
             let runs = part.runs.clone();
-            self.events.send(&Event::PhaseBegan(Box::new(PhaseResult { runs, ..part.clone() })))?;
-            self.events.send(&Event::PhaseEnded(Box::new(part)))?;
+            send(self.events, &Event::PhaseBegan(Box::new(PhaseResult { runs, ..part.clone() })))?;
+            send(self.events, &Event::PhaseEnded(Box::new(part)))?;
         }
         Ok(())
     }
@@ -221,6 +215,55 @@ fn time_is_known(measured: Measured) -> Result<(), String> {
          one it uses in /sys/devices/system/clocksource/clocksource0/current_clocksource",
         measured.ops
     ))
+}
+
+/// The parts of a phase, over its runs.
+#[derive(Default)]
+struct Parts(Vec<Part>);
+
+struct Part {
+    result: PhaseResult,
+    latencies: Vec<Latency>,
+    responses: Vec<Latency>,
+}
+
+impl Parts {
+    /// Adds the measurements of a run. The resources of the parts cannot be separated, so only the
+    /// phase has them.
+    fn add(&mut self, measured: Vec<MeasuredPart>, discarded: bool) {
+        for MeasuredPart { name, execution, meter, target_rate } in measured {
+            let place = self.0.iter().position(|part| part.result.phase == name);
+            let place = place.unwrap_or_else(|| {
+                let result =
+                    PhaseResult { phase: name.to_owned(), execution, ..PhaseResult::default() };
+                self.0.push(Part { result, latencies: Vec::new(), responses: Vec::new() });
+                self.0.len() - 1
+            });
+            let (part, latency, ops) = (&mut self.0[place], meter.latency(), meter.measured().ops);
+            let schedule = target_rate.and_then(|rate| meter.schedule_kept(rate));
+            // Sum of the times of its operations, because the run's time covers all parts.
+            let taken = latency.as_ref().map_or(0.0, |latency| latency.mean * ops as f64) as u64;
+            let elapsed_ns = if schedule.is_some() { meter.measured().elapsed_ns } else { taken };
+            if !discarded {
+                part.latencies.extend(latency);
+                part.responses.extend(meter.response());
+            }
+            part.result.runs.push(Run { elapsed_ns, ops, discarded, schedule, ..Run::default() });
+        }
+    }
+
+    /// Returns the parts as phases, with the outcome of the phase.
+    fn into_phases(self, status: Status, reason: Option<String>) -> Vec<PhaseResult> {
+        let merged = |all: &[Latency]| embermark_meter::merge(all).filter(|all| all.samples > 0);
+        let ended = self.0.into_iter().map(|part| PhaseResult {
+            status,
+            reason: reason.clone(),
+            latency: merged(&part.latencies),
+            response: merged(&part.responses),
+            ..part.result
+        });
+        ended.collect()
+    }
 }
 
 #[cfg(test)]

@@ -28,19 +28,11 @@ pub(in crate::advise) fn no_list(table: &AdviceTable, advice: &Advice) -> Vec<St
 
 /// Formats an engine of the ranking: `1. sqlite 1.35x (1.20-1.52x): at or near the best in ingest
 /// 1.02x; pays in analytics 4.20x`.
-pub(super) fn ranked_line(
-    at: usize,
-    place: &Place,
-    advice: &Advice,
-    table: &AdviceTable,
-) -> String {
+pub(super) fn place_line(at: usize, place: &Place, advice: &Advice, table: &AdviceTable) -> String {
     let interval =
         place.interval.map(|ends| format!(" ({})", format::between(ends, format::ratio)));
     let interval = interval.unwrap_or_else(|| " (no interval: fewer than 3 trials)".into());
-    let entry = table
-        .engines
-        .iter()
-        .find(|entry| entry.engine == place.engine && entry.tier == advice.needs.tier);
+    let entry = table.entry(&place.engine, advice.needs.tier);
     let name = text::plain(&place.engine);
     let head = format!("{at}. {name} {}{interval}", format::ratio(place.score));
     let shown = |ratios: &[(String, f64)]| {
@@ -49,45 +41,31 @@ pub(super) fn ranked_line(
     };
     let (good, bad): (Vec<_>, Vec<_>) =
         place.ratios.iter().cloned().partition(|(_, ratio)| *ratio < NEAR);
-    let mut says: Vec<String> = Vec::new();
-    if !good.is_empty() {
-        says.push(format!("at or near the best in {}", shown(&good)));
-    }
-    if !bad.is_empty() {
-        says.push(format!("pays in {}", shown(&bad)));
-    }
-    if let Some(entry) = entry {
+    let of_entry = entry.map(|entry| {
         let unweighted = |id: &str| !place.ratios.iter().any(|(name, _)| name == id);
         let others = entry.ratios.iter().filter(|(id, _)| unweighted(id));
-        if let Some((worst, ratio)) = others.max_by(|a, b| a.1.total_cmp(b.1))
-            && *ratio >= NEAR
-        {
-            says.push(format!(
-                "worst of the unweighted criteria: {worst} {}",
-                format::ratio(*ratio)
-            ));
-        }
-        if let Some(effective) = entry.effective_durability {
-            says.push(format!("effective: {effective}"));
-        }
-        if let Some(configuration) = &entry.facts.configuration {
-            says.push(format!("{configuration}, durability as its author claims"));
-        }
-        if !entry.facts.publishable {
-            says.push("its licence forbids publishing these figures".into());
-        }
-        says.push(format!(
-            "{}, {}, {}",
-            entry.facts.kind, entry.facts.data_model, entry.facts.licence
-        ));
-    }
-    if !place.not_certainly_before.is_empty() {
-        says.push(format!(
-            "its order before {} is not certain",
-            names(&place.not_certainly_before)
-        ));
-    }
-    text::plain(&format!("{head}: {}", says.join("; ")))
+        let worst = others.max_by(|a, b| a.1.total_cmp(b.1)).filter(|(_, ratio)| **ratio >= NEAR);
+        let facts = &entry.facts;
+        let own = facts.configuration.as_ref();
+        [
+            worst.map(|(worst, ratio)| {
+                format!("worst of the unweighted criteria: {worst} {}", format::ratio(*ratio))
+            }),
+            entry.effective_durability.map(|effective| format!("effective: {effective}")),
+            own.map(|own| format!("{own}, durability as its author claims")),
+            (!facts.publishable).then(|| "its licence forbids publishing these figures".into()),
+            Some(format!("{}, {}, {}", facts.kind, facts.data_model, facts.licence)),
+        ]
+    });
+    let says = [
+        (!good.is_empty()).then(|| format!("at or near the best in {}", shown(&good))),
+        (!bad.is_empty()).then(|| format!("pays in {}", shown(&bad))),
+    ];
+    let says = says.into_iter().chain(of_entry.into_iter().flatten()).flatten();
+    let after = &place.not_certainly_before;
+    let open = || format!("its order before {} is not certain", names(after));
+    let says = says.chain((!after.is_empty()).then(open));
+    text::plain(&format!("{head}: {}", text::joined(says, "; ")))
 }
 
 /// Lists engines that are not ranked, with the reasons, and the scales if not at every one.
@@ -98,11 +76,9 @@ pub(super) fn left(all: &All<'_>, of: impl Fn(&Advice) -> &Vec<Left>) -> Vec<Str
         of(advice).iter().map(|left| (key(left), table.at.clone())).collect::<Vec<_>>()
     });
     let lists = |client: &Option<String>| all.iter().filter(|(of, _)| of.client == *client).count();
-    let line = |((says, client), at): ((String, Option<String>), Vec<String>)| match at.len()
-        == lists(&client)
-    {
-        true => says,
-        false => format!("{says} (at about {})", at.join(", ")),
+    let line = |((says, client), at): ((String, Option<String>), Vec<String>)| {
+        let everywhere = at.len() == lists(&client);
+        if everywhere { says } else { format!("{says} (at about {})", at.join(", ")) }
     };
     text::by_key(lines).into_iter().map(line).collect()
 }

@@ -1,13 +1,12 @@
-//! The columns of the table of engines, and the cells in them.
-
-use std::cmp::Ordering;
+//! The columns of the table of engines, the cells in them, and what their values and marks mean.
 
 use embermark_model::result::ResultFile;
-use embermark_model::{Durability, Status};
+use embermark_model::{CellId, Durability, Status};
 
 use crate::advise::{Advice, AdviceTable, EngineAdvice};
 use crate::format;
-use crate::grid::{self, Text, Tone};
+use crate::grid::{self, Grid, Text, Tone};
+use crate::overview::legend::NOT_SLOWER;
 
 /// Criteria of the work, with their headings. Commits of single rows, by tier, precede them.
 const WORK: [(&str, &str); 4] =
@@ -17,10 +16,10 @@ const WORK: [(&str, &str); 4] =
 const USED: [(&str, &str); 3] = [("memory", "memory"), ("wear", "written"), ("disk", "disk")];
 
 /// Above this ratio the table shows only that it is larger.
-pub(super) const FAR: f64 = 100.0;
+const FAR: f64 = 100.0;
 
 /// Above this ratio, for times in a run of limited time, the table shows only that it is larger.
-pub(super) const BOUND: f64 = 20.0;
+const BOUND: f64 = 20.0;
 
 /// A column of the table.
 pub(super) struct Column<'a> {
@@ -37,21 +36,15 @@ pub(super) fn columns<'a>(
     main: Durability,
     all: &'a [(Durability, Advice)],
 ) -> Vec<Column<'a>> {
-    let advice = |tier| all.iter().find(|(own, _)| *own == tier).map(|(_, advice)| advice);
-    let commits = tiers.iter().filter_map(|tier| {
-        Some(Column {
-            heading: tier.to_string(),
-            tier: *tier,
-            criterion: "ingest",
-            advice: advice(*tier)?,
-        })
-    });
+    let commits = tiers.iter().map(|tier| ("ingest", tier.to_string(), *tier));
     let further = WORK.into_iter().chain(USED);
     let further = further.filter(|(criterion, _)| table.compares(main, criterion));
-    let further = further.filter_map(|(criterion, heading)| {
-        Some(Column { heading: heading.to_owned(), tier: main, criterion, advice: advice(main)? })
-    });
-    commits.chain(further).collect()
+    let further = further.map(|(criterion, heading)| (criterion, heading.to_owned(), main));
+    let column = |(criterion, heading, tier): (&'static str, String, Durability)| {
+        let (_, advice) = all.iter().find(|(own, _)| *own == tier)?;
+        Some(Column { heading, tier, criterion, advice })
+    };
+    commits.chain(further).filter_map(column).collect()
 }
 
 impl Column<'_> {
@@ -68,9 +61,7 @@ impl Column<'_> {
     /// Returns the cell of an engine.
     pub fn text(&self, file: &ResultFile, table: &AdviceTable, engine: &str) -> Text {
         let own = |entry: &&EngineAdvice| entry.engine == engine && entry.tier == self.tier;
-        let Some(entry) = table.engines.iter().find(own) else {
-            return Text::new(format::NOT_MEASURED);
-        };
+        let Some(entry) = table.engines.iter().find(own) else { return Text::dash() };
         let Some(ratio) = entry.ratios.get(self.criterion).copied() else {
             return self.without(file, entry);
         };
@@ -99,19 +90,16 @@ impl Column<'_> {
         let others = table.engines.iter().filter(|entry| {
             entry.tier == self.tier && entry.engine != best && entry.facts.kind != "reference"
         });
-        let ratio = |entry: &&EngineAdvice| entry.ratios.get(self.criterion).copied();
-        let others = others.filter(|entry| ratio(entry).is_some());
-        let next = others.min_by(|a, b| ratio(a).partial_cmp(&ratio(b)).unwrap_or(Ordering::Equal));
-        let interval = next.and_then(|next| next.intervals.get(self.criterion));
+        let others = others.filter_map(|entry| Some((entry.ratios.get(self.criterion)?, entry)));
+        let next = others.min_by(|(a, _), (b, _)| a.total_cmp(b));
+        let interval = next.and_then(|(_, next)| next.intervals.get(self.criterion));
         interval.is_some_and(|[low, _]| *low > 1.0)
     }
 
     /// Returns the cell of an engine without a ratio.
     fn without(&self, file: &ResultFile, entry: &EngineAdvice) -> Text {
-        let cells = file
-            .cells
-            .iter()
-            .filter(|cell| (&*cell.id.engine, cell.id.durability) == (&*entry.engine, self.tier));
+        let is_own = |id: &CellId| (&id.engine, id.durability) == (&entry.engine, self.tier);
+        let cells = file.cells.iter().filter(|cell| is_own(&cell.id));
         let worst = cells.map(|cell| cell.status).reduce(Status::worst);
         let effective = entry.effective_durability.filter(|tier| *tier < self.tier);
         match (worst, effective) {
@@ -122,4 +110,37 @@ impl Column<'_> {
             _ => Text::toned(format::NOT_MEASURED, Tone::Dim),
         }
     }
+}
+
+pub(super) fn legend(grid: &Grid, tiers: &[Durability], main: Durability) -> Vec<String> {
+    let texts = || grid.rows.iter().flat_map(|(_, texts)| texts);
+    let any = |mark: &str| texts().any(|text| text.marks.contains(mark));
+    let own = |mark: &str| grid.rows.iter().any(|(name, _)| name.contains(mark));
+    let shows = |value: &str| texts().any(|text| text.value == value);
+    let (bound, far) = (format!(">{BOUND:.0}x"), format!(">{FAR:.0}x"));
+    let memory = grid.header.iter().any(|name| name == "memory");
+    let mark = |occurs: bool, mark: &str, says: &str| occurs.then(|| format!("{mark} {says}"));
+    let of_tier = |tier: &Durability| match tier {
+        Durability::Power => "power: a commit per row that survives a power cut".to_owned(),
+        Durability::Process => "process: one that survives a crash of the program".to_owned(),
+        Durability::None => "none: one that may be lost".to_owned(),
+    };
+    let further = [
+        (tiers.len() > 1).then(|| format!("all else at {main}")),
+        mark(shows(&bound), &bound, "more than that, a run stops there"),
+        mark(shows(&far), &far, "more than that"),
+        mark(memory, "memory:", "peak of the process"),
+        mark(shows(format::NOT_MEASURED), format::NOT_MEASURED, "cannot, or not measured"),
+        Some("all work: commits, reads, changes, questions alike".to_owned()),
+        mark(any(grid::BEST), grid::BEST, "the best"),
+        mark(any(grid::NOT_SIGNIFICANT), grid::NOT_SIGNIFICANT, NOT_SLOWER),
+        mark(any(grid::CLIENT_SIDE), grid::CLIENT_SIDE, "answered by client code over its rows"),
+        mark(own(grid::STRONGER), grid::STRONGER, "durability above the tier"),
+        mark(own(grid::BROKEN), grid::BROKEN, "broke what the tier promises, not ranked"),
+        mark(own("hybrid"), "hybrid:", "ours, keeps every row twice (docs/hybrid.md)"),
+    ];
+    let mut says = vec!["times the best engine's time, or bytes".to_owned()];
+    says.extend(tiers.iter().map(of_tier));
+    says.extend(further.into_iter().flatten());
+    says
 }

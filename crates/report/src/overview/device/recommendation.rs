@@ -46,35 +46,33 @@ pub(super) fn take(
             let alone = turn.criterion.and_then(|of| {
                 Some((pick::pick(table, needs(main), &[pick::single_weight(of)])?, ratio(of)?))
             });
-            let says = match alone {
+            let mut says = match alone {
                 Some((best, own)) => {
                     format!("{}; {first} has {}", best.describe(), format::ratio(own))
                 }
                 None => format!("{} of {first}", turn.leads()),
             };
             // The column has the memory of the whole process.
-            match turn.criterion {
-                Some("memory") if has_floor => says + ", without embermark's own",
-                _ => says,
+            if has_floor && turn.criterion == Some("memory") {
+                says += ", without embermark's own";
             }
+            says
         };
         says.extend(turns.map(|turn| note(turn.by.as_str(), says_of(turn))));
     }
     // What to take in each situation, one line each.
     for preset in &PRESETS[1..] {
         let Some(answer) = preset.recommendation(table, main) else { continue };
-        let lacking = match answer.lacking.as_slice() {
-            [] => String::new(),
-            lacking => format!("; {} not measured", lacking.join(", ")),
-        };
         is_open |= answer.pick.is_open();
-        says.push(note(
-            match answer.tier == main {
-                true => preset.name.to_owned(),
-                false => format!("{} ({})", preset.name, answer.tier),
-            },
-            format!("{}{lacking}", answer.pick.describe()),
-        ));
+        let about = match answer.tier == main {
+            true => preset.name.to_owned(),
+            false => format!("{} ({})", preset.name, answer.tier),
+        };
+        let mut taken = answer.pick.describe();
+        if !answer.lacking.is_empty() {
+            taken += &format!("; {} not measured", answer.lacking.join(", "));
+        }
+        says.push(note(about, taken));
     }
     if !file.plan.left_out.is_empty() {
         says.push(note("left out", text::plain(&file.plan.left_out.join("; "))));

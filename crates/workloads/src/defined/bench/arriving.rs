@@ -1,18 +1,19 @@
-//! Phases with rows that a sensor makes at a rate.
+//! Phases with rows that a sensor makes at a rate, and phases that keep a window of rows.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use embermark_contract::EngineError;
-use embermark_language::Arrive;
-use embermark_meter::{Measured, Meter};
-use embermark_model::answer::{Answer, Difference};
+use embermark_contract::{EngineError, Result};
+use embermark_language::{Arrive, Keep};
+use embermark_meter::{Kind, Measured, Meter};
+use embermark_model::answer::Answer;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::plan::Rate;
 
 use super::super::arrive::{TableSink, rows_of_commit};
-use super::super::keep::Content;
-use super::super::port::fingerprint;
+use super::super::fingerprint;
+use super::super::keep::{Calendar, Content, KeepOutcome, KeepParameters, KeepRunner};
+use super::judge::unexpected;
 use super::{FileBench, TableState};
 use crate::arrivals::{
     self, Length, NoTask, Sensor, Shape, Sink as _, Tally, Task, Window, WriteOutcome, Writer,
@@ -25,11 +26,7 @@ const WARM_UP: (u32, Duration) = (10, Duration::from_secs(5));
 
 impl FileBench {
     /// Loads the table, and prepares the insert.
-    pub(super) fn ready_to_arrive(
-        &mut self,
-        phase: usize,
-        arrive: &Arrive,
-    ) -> Result<(), EngineError> {
+    pub(super) fn ready_to_arrive(&mut self, phase: usize, arrive: &Arrive) -> Result<()> {
         self.arrived = None;
         self.lay_out(&[], false);
         self.make_ready()?;
@@ -45,11 +42,11 @@ impl FileBench {
         arrive: &Arrive,
         meter: &mut Meter,
         observer: &mut dyn PhaseObserver,
-    ) -> Result<Answer, EngineError> {
-        let written = if self.prepared.rate == Rate::Max {
+    ) -> Result<Answer> {
+        let written = if self.prepared.spec.rate == Rate::Max {
             self.highest_rate(phase, arrive, observer)?
         } else {
-            let rate = self.prepared.target_rate.unwrap_or(arrive.rate);
+            let rate = self.prepared.spec.target_rate.unwrap_or(arrive.rate);
             Some(self.store(arrive, whole(arrive, rate), observer)?)
         };
         let measured = written.as_ref().map_or_else(Measured::default, WriteOutcome::measured);
@@ -64,8 +61,8 @@ impl FileBench {
         phase: usize,
         arrive: &Arrive,
         observer: &mut dyn PhaseObserver,
-    ) -> Result<Option<WriteOutcome>, EngineError> {
-        let limit = self.prepared.p99_limit;
+    ) -> Result<Option<WriteOutcome>> {
+        let limit = self.prepared.spec.p99_limit;
         let (found, kept) = arrivals::highest(arrive.lasts, limit, |rate, length| {
             self.ready_to_arrive(phase, arrive)?;
             let task = match length {
@@ -86,10 +83,10 @@ impl FileBench {
         arrive: &Arrive,
         task: Task,
         observer: &mut dyn PhaseObserver,
-    ) -> Result<WriteOutcome, EngineError> {
+    ) -> Result<WriteOutcome> {
         (self.table_states[arrive.table], self.maintained) = (TableState::Else, false);
         let Self { prepared, database, arena, .. } = self;
-        let companions = prepared.companions.as_deref().ok_or_else(no_companions)?;
+        let companions = prepared.spec.companions.as_deref().ok_or_else(no_companions)?;
         observer.begin(Duration::from_secs_f64(task.end as f64 / task.rate as f64));
         let shape = Shape::of_rows(arrive.queue);
         let task_json = serde_json::to_string(&(task, shape))
@@ -116,21 +113,61 @@ impl FileBench {
     }
 
     /// Compares the whole table with the loaded rows and those stored after them.
-    pub(super) fn judge_arrived(&mut self, arrive: &Arrive) -> Result<(), CheckError> {
+    pub(super) fn judge_arrived(&mut self, arrive: &Arrive) -> std::result::Result<(), CheckError> {
         let Some(stored) = self.arrived.take() else { return Ok(()) };
         let cell = Arc::clone(&self.prepared.cell);
         let rows = &cell.tables[arrive.table];
         let there = rows.loaded + stored as usize;
-        let (mut expected, mut got) = (Checksum::default(), Checksum::default());
-        (0..there).for_each(|place| expected += fingerprint(rows.row(place)));
-        self.database.contents(arrive.table, &mut |row| got += fingerprint(row.iter().copied()))?;
-        if got == expected {
+        let expected: Checksum = (0..there).map(|place| fingerprint(rows.row(place))).collect();
+        if self.sum(arrive.table)? == expected {
             return Ok(());
         }
         let mut content = Content::new(rows, 0..there);
         self.database.contents(arrive.table, &mut |row| content.see(row))?;
         content.finish()?;
-        Err(Difference("the rows of the table are not the rows expected".to_owned()).into())
+        Err(unexpected().into())
+    }
+
+    /// Creates the table, and prepares its statements.
+    pub(super) fn ready_to_keep(&mut self, phase: usize, keep: &Keep) -> Result<()> {
+        self.keep_outcome = None;
+        self.lay_out(&[], false);
+        let cell = Arc::clone(&self.prepared.cell);
+        let rows = &cell.tables[keep.table];
+        rows.begin(0);
+        let calendar = Calendar { keep, rows };
+        self.database.clear_kept(keep, &calendar.step_at(calendar.time(0)))?;
+        self.table_states[keep.table] = TableState::Else;
+        let mut parts = keep.parts();
+        let ready = parts.try_for_each(|part| self.database.ready(part, phase));
+        self.unless_refused(ready).map(drop)
+    }
+
+    /// Inserts rows into the table until its cost is steady.
+    pub(super) fn keep(
+        &mut self,
+        keep: &Keep,
+        meter: &mut Meter,
+        observer: &mut dyn PhaseObserver,
+    ) -> Result<Answer> {
+        let prepared = &mut self.prepared;
+        let recorder = prepared.recorder.take().unwrap_or_default();
+        let parameters = KeepParameters {
+            cell: &prepared.cell,
+            keep,
+            longest: prepared.spec.window,
+            rate: prepared.spec.target_rate,
+            // The null engine gives no answers.
+            checked: prepared.cell.engine != "null",
+        };
+        let (database, arena) = (&mut *self.database, &mut self.arena);
+        let outcome = KeepRunner::new(parameters, database, observer, recorder, arena).run()?;
+        report(&outcome, observer);
+        let measured =
+            Measured { elapsed_ns: outcome.elapsed_ns, ops: outcome.came, capped: false };
+        self.keep_outcome = Some(outcome);
+        meter.set_measured(measured);
+        Ok(Answer::Count(measured.ops))
     }
 }
 
@@ -138,4 +175,28 @@ impl FileBench {
 fn whole(arrive: &Arrive, rate: u64) -> Task {
     let (part, most) = WARM_UP;
     Task::new(rate, (arrive.lasts / part).min(most), arrive.lasts)
+}
+
+/// Reports what was inserted: how much, and how long it took at first and in the last rounds.
+fn report(outcome: &KeepOutcome, observer: &mut dyn PhaseObserver) {
+    let counts = [
+        ("rows", outcome.came),
+        ("questions", outcome.asked),
+        ("rounds", outcome.timeline.rounds.len() as u64),
+        ("stalls", outcome.timeline.stalled),
+    ];
+    counts.into_iter().for_each(|(name, count)| observer.count(name, count));
+    let recorder = &outcome.recorder;
+    let named = |kind| match kind {
+        Kind::Commit => ["commit", "commit-first", "commit-last"],
+        Kind::Question => ["question", "question-first", "question-last"],
+        Kind::Expiry => ["expiry", "expiry-first", "expiry-last"],
+    };
+    for kind in Kind::ALL {
+        let all = [recorder.latency(kind), recorder.first(kind), recorder.last(kind)];
+        for (name, latency) in named(kind).into_iter().zip(all) {
+            latency.into_iter().for_each(|latency| observer.latency(name, latency));
+        }
+    }
+    observer.timeline(outcome.timeline.clone());
 }

@@ -1,17 +1,60 @@
-//! Phases that a client program in another language runs.
+//! A client program in another language, which works on the same database, and the phases that it
+//! runs.
 
+use std::rc::Rc;
 use std::time::Duration;
 
-use embermark_clients::{Done, Operations, Run};
-use embermark_contract::{EngineError, Result};
+use embermark_clients::{Answers, Done, Operations, Process, Program, Run, Tape};
+use embermark_contract::{ConnectionParameters, EngineError, Result};
 use embermark_language::Work;
 use embermark_meter::{Measured, Meter};
 use embermark_model::result::Execution;
 
-use super::super::foreign_client::{ForeignClient, ROLE};
 use super::super::kind::changes_rows;
 use super::FileBench;
-use crate::PhaseObserver;
+use crate::{Companions, PhaseObserver};
+
+/// Role of its process.
+pub const ROLE: &str = "client";
+
+/// A client program that works on the same database.
+pub struct ForeignClient {
+    pub program: Program,
+    pub companions: Rc<dyn Companions>,
+    pub tape: Tape,
+    /// Connection parameters of the program.
+    pub connection: ConnectionParameters,
+    /// Settings that keep the durability tier, as this process read them.
+    pub tier: Vec<(String, String)>,
+    /// Its process. Started with the first phase.
+    pub process: Option<Process>,
+}
+
+impl ForeignClient {
+    /// Compares the settings that the program read back with those that keep the tier here.
+    pub(super) fn check_tier_settings(&self, settings: &[(String, String)]) -> Result<()> {
+        for (name, own) in &self.tier {
+            let theirs = settings.iter().find(|(known, _)| known == name).map(|(_, value)| value);
+            if let Some(theirs) = theirs.filter(|theirs| !theirs.eq_ignore_ascii_case(own)) {
+                let what = format!("{name} is {theirs} there, and {own} here");
+                return Err(EngineError::failed("the client", "keep the durability tier", what));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the process, and starts it if it is not running.
+    pub(super) fn process(&mut self) -> Result<&mut Process> {
+        if self.process.is_none() {
+            let child = self.companions.start(ROLE, &self.program.task(), None);
+            let child = child.map_err(|error| EngineError::failed("the client", "start", error))?;
+            self.process = Some(Process::load(child, &self.program)?);
+        }
+        self.process
+            .as_mut()
+            .ok_or_else(|| EngineError::failed("the client", "start", "it is not there"))
+    }
+}
 
 /// Shortest time of a run that reads, in ns. Shorter runs are repeated.
 const SHORTEST_NS: u64 = 1_000_000;
@@ -33,8 +76,8 @@ impl FileBench {
             Work::Mix(_) | Work::Keep(_) => "several things at the same time",
             Work::Arrive(_) => "rows that a sensor makes",
             Work::Open { .. } => "reopening a database",
-            _ if self.prepared.clients > 1 => "several clients",
-            _ if self.prepared.target_rate.is_some() => "operations at a target rate",
+            _ if self.prepared.spec.clients > 1 => "several clients",
+            _ if self.prepared.spec.target_rate.is_some() => "operations at a target rate",
             _ if parts.iter().any(|part| self.prepared.buffer(*part).is_some()) => {
                 "rows that another thread commits"
             }
@@ -53,9 +96,9 @@ impl FileBench {
         let work = self.prepared.cell.work(phase);
         let reads = self.prepared.cell.insert_of(phase).is_none() && !changes_rows(work);
         Run {
-            warm_up: reads && !self.prepared.cold,
+            warm_up: reads && !self.prepared.spec.cold,
             repeat_ns: match self.phases[phase].ops {
-                0 => Some(self.prepared.window.as_nanos() as u64),
+                0 => Some(self.prepared.spec.window.as_nanos() as u64),
                 // A very short run is repeated, and its time is the mean.
                 _ => reads.then_some(SHORTEST_NS),
             },
@@ -72,7 +115,10 @@ impl FileBench {
         meter: &mut Meter,
         observer: &mut dyn PhaseObserver,
     ) -> Result<()> {
-        let (operations, recorded) = self.record(phase)?;
+        let Some(tape) = self.client.as_ref().map(|client| client.tape.clone()) else {
+            return Ok(());
+        };
+        let (operations, recorded) = self.record(phase, &tape)?;
         let run = self.run_of(phase, meter.cap());
         let Self { database, client: Some(client), outcome, .. } = self else { return Ok(()) };
         let mut went = Err(EngineError::failed("the store", "be closed for a while", "it was not"));
@@ -120,17 +166,14 @@ impl FileBench {
                 _ => elapsed_ns /= times,
             }
         }
-        self.play(phase, answers, capped)?;
+        self.play(phase, &tape, answers, capped)?;
         meter.set_timed(Measured { elapsed_ns, ops, capped }, &latencies);
         Ok(())
     }
 
     /// Records the calls of a phase and the number of operations that they count as, without
     /// changing anything.
-    fn record(&mut self, phase: usize) -> Result<(Operations, u64)> {
-        let Some(tape) = self.client.as_ref().map(|client| client.tape.clone()) else {
-            return Ok((Operations::default(), 0));
-        };
+    fn record(&mut self, phase: usize, tape: &Tape) -> Result<(Operations, u64)> {
         tape.record();
         let each = tape.clone();
         let mut meter = Meter::tracing(move || each.end_operation());
@@ -142,15 +185,7 @@ impl FileBench {
 
     /// Makes the calls of a phase again with the program's answers. Calls after it was `capped`
     /// have no answer.
-    fn play(
-        &mut self,
-        phase: usize,
-        answers: embermark_clients::Answers,
-        capped: bool,
-    ) -> Result<()> {
-        let Some(tape) = self.client.as_ref().map(|client| client.tape.clone()) else {
-            return Ok(());
-        };
+    fn play(&mut self, phase: usize, tape: &Tape, answers: Answers, capped: bool) -> Result<()> {
         tape.play(answers);
         let made = self.perform_once(phase, &mut Meter::new(None));
         match (tape.finish_playing(), made) {
@@ -167,11 +202,11 @@ impl FileBench {
 
     /// Does a phase once. A question that is asked for a time is asked once.
     fn perform_once(&mut self, phase: usize, meter: &mut Meter) -> Result<()> {
-        let window = std::mem::replace(&mut self.prepared.window, Duration::ZERO);
+        let window = std::mem::replace(&mut self.prepared.spec.window, Duration::ZERO);
         meter.start();
         let made = self.perform(phase, meter);
         meter.stop();
-        self.prepared.window = window;
+        self.prepared.spec.window = window;
         made
     }
 }

@@ -1,5 +1,6 @@
 //! Checks the results of a run and the rows that it has left.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use embermark_language::{Keep, Sequence, Sql, Work};
@@ -13,8 +14,8 @@ use super::super::client_checks::{self, ExpectedTable};
 use super::super::keep::{self, Calendar};
 use super::super::kind::changes_rows;
 use super::super::oracle::{Content, RowSet, Touched, print_of};
-use super::super::port::fingerprint;
 use super::super::referees::{self, MOST_KEPT, Right};
+use super::super::{Found, fingerprint};
 use super::{FileBench, TableState};
 use crate::strategy::Strategy;
 use crate::{CheckError, Passed};
@@ -28,11 +29,10 @@ impl FileBench {
         measured: Measured,
     ) -> Result<(), CheckError> {
         let (work, ops) = (self.cell().work(phase), measured.ops);
-        if let Work::Keep(keep) = work {
-            return self.judge_kept(keep);
-        }
-        if let Work::Arrive(arrive) = work {
-            return self.judge_arrived(arrive);
+        match work {
+            Work::Keep(keep) => return self.judge_kept(keep),
+            Work::Arrive(arrive) => return self.judge_arrived(arrive),
+            _ => {}
         }
         let full = self.phases[phase].ops;
         // A mix also ends when it has used up the rows that it inserts.
@@ -49,7 +49,7 @@ impl FileBench {
         let tells = self.database.reports_changes();
         let (cell, database) = (&*self.prepared.cell, &*self.database);
         let print = |row: &[Value<'_>]| print_of(cell, database, phase, row);
-        for (request, found) in self.different.answers() {
+        for (request, found) in &self.different.answers {
             let same = self.oracle.check(phase, ops, found, tells, &print);
             same.map_err(|Difference(what)| {
                 Difference(format!("request {}: {what}", request + 1))
@@ -90,12 +90,8 @@ impl FileBench {
         // A bulk load that was capped can have inserted any of the rows, and so can concurrent
         // requests.
         let any = measured.capped
-            && match work {
-                Work::Insert { requests, .. } => {
-                    requests.is_some() || self.prepared.strategy(phase) == Strategy::Bulk
-                }
-                _ => false,
-            };
+            && (matches!(work, Work::Insert { requests: Some(_), .. })
+                || self.prepared.strategy(phase) == Strategy::Bulk);
         let loaded = self.cell().tables[table].loaded;
         if !touched.is_certain() {
             return self.compare_rows(table, &touched, loaded, true);
@@ -105,17 +101,23 @@ impl FileBench {
             Work::Insert { .. } => (Some(self.oracle.first(table, ops as usize)), ops as usize),
             _ => (Some(self.oracle.after(table, &touched)), loaded),
         };
-        let same = self.compare(table, expected, &touched, put);
-        if same.is_err() {
-            self.table_states[table] = TableState::Else;
+        // Until the rows turn out to be right.
+        let state = std::mem::replace(&mut self.table_states[table], TableState::Else);
+        match expected {
+            Some(expected) if self.sum(table)? == expected => {}
+            Some(_) => {
+                self.compare_rows(table, &touched, put, true)?;
+                return Err(unexpected().into());
+            }
+            None => self.compare_rows(table, &touched, put, false)?,
         }
-        same?;
-        let lacks =
-            if let Work::Insert { .. } = work { self.database.lacks_index(table)? } else { None };
-        match lacks {
-            Some(of) => Err(Difference(format!("the engine has no index of {of}")).into()),
-            None => Ok(()),
+        self.table_states[table] = state;
+        if let Work::Insert { .. } = work
+            && let Some(of) = self.database.lacks_index(table)?
+        {
+            return Err(Difference(format!("the engine has no index of {of}")).into());
         }
+        Ok(())
     }
 
     /// Returns the error found while rows came and expired, or compares the rows that are left.
@@ -153,7 +155,7 @@ impl FileBench {
             let print = |row: &[Value<'_>]| print_of(cell, database, *question, row);
             let name = &cell.definition.phases[*question].name;
             let asked = cell.each[*question].len().max(1) as u64;
-            for found in different.answers().iter().map(|(_, found)| found).chain([found]) {
+            for found in different.answers.iter().map(|(_, found)| found).chain([found]) {
                 let same = self.oracle.answers(*question, (there, asked), found, &print);
                 same.map_err(|Difference(what)| Difference(format!("{name}: {what}")))?;
             }
@@ -166,7 +168,7 @@ impl FileBench {
         let (cell, touched) = (Arc::clone(&self.prepared.cell), Touched::default());
         let mut content = Content::new(&cell, table, &touched, cell.tables[table].loaded);
         self.database.contents(table, &mut |row| content.see(row))?;
-        Ok(RowSet::Marked(content.seen()))
+        Ok(RowSet::Marked(content.seen))
     }
 
     /// Compares the answer to an SQL question with the right one, and stores that of a referee.
@@ -174,40 +176,26 @@ impl FileBench {
         let values = std::mem::take(&mut self.found.result);
         let found = ResultSet { columns: self.found.columns, ordered: sql.ordered, values };
         let right = &self.prepared.right[phase];
-        if let Some(rows) = &self.prepared.keeps {
+        let spec = &self.prepared.spec;
+        if spec.is_referee {
             let (name, engine) = (self.prepared.names[phase], &*self.cell().engine);
-            referees::keep(rows, name, engine, &found)?;
-            return Ok(Passed { by: right.by(), unchecked: None });
-        }
-        if *right != Right::Unknown {
+            referees::keep(&spec.rows, name, engine, &found)?;
+        } else if *right != Right::Unknown {
             right.check(found)?;
-            return Ok(Passed { by: right.by(), unchecked: None });
+        } else if found.values.len() <= MOST_KEPT {
+            return Ok(Passed { by: None, unchecked: Some(found) });
+        } else {
+            let by = format!("unchecked: an answer of more than {MOST_KEPT} values");
+            return Ok(Passed { by: Some(by), unchecked: None });
         }
-        let unchecked = Some(found).filter(|found| found.values.len() <= MOST_KEPT);
-        let too_long = || format!("unchecked: an answer of more than {MOST_KEPT} values");
-        Ok(Passed { by: unchecked.is_none().then(too_long), unchecked })
+        Ok(Passed { by: right.by(), unchecked: None })
     }
 
-    /// Compares a table with its expected rows: by a checksum, and if that differs row by row.
-    fn compare(
-        &mut self,
-        table: usize,
-        expected: Option<Checksum>,
-        touched: &Touched,
-        put: usize,
-    ) -> Result<(), CheckError> {
-        if let Some(expected) = expected {
-            let mut got = Checksum::default();
-            self.database.contents(table, &mut |row| got += fingerprint(row.iter().copied()))?;
-            if got == expected {
-                return Ok(());
-            }
-        }
-        if expected.is_none() {
-            return self.compare_rows(table, touched, put, false);
-        }
-        self.compare_rows(table, touched, put, true)?;
-        Err(Difference("the rows of the table are not the rows expected".to_owned()).into())
+    /// Returns the checksum of a table's rows.
+    pub(super) fn sum(&mut self, table: usize) -> Result<Checksum, CheckError> {
+        let mut sum = Checksum::default();
+        self.database.contents(table, &mut |row| sum += fingerprint(row.iter().copied()))?;
+        Ok(sum)
     }
 
     /// Compares a table row by row. `all`: whether it must have all rows.
@@ -221,5 +209,51 @@ impl FileBench {
         let mut content = Content::new(&self.prepared.cell, table, touched, put);
         self.database.contents(table, &mut |row| content.see(row))?;
         Ok(content.finish(all)?)
+    }
+}
+
+/// Returns the difference of a table whose checksum is wrong, and none of whose rows is.
+pub(super) fn unexpected() -> Difference {
+    Difference("the rows of the table are not the rows expected".to_owned())
+}
+
+/// The distinct answers to a repeated question.
+#[derive(Debug, Default)]
+pub struct DistinctAnswers {
+    digests: HashSet<u64>,
+    /// Each with the number of its request.
+    answers: Vec<(usize, Found)>,
+}
+
+/// Largest number of answers to keep. A sum computed in another order each time differs each time.
+const MOST_DISTINCT: usize = 256;
+
+/// Most values of a short answer.
+const SHORT: usize = 64;
+
+impl DistinctAnswers {
+    /// Keeps an answer, unless an earlier request had the same. Of answers to SQL questions only
+    /// the last is compared.
+    #[inline]
+    pub(super) fn see(&mut self, work: &Work, request: usize, found: &Found) {
+        let is_sql = matches!(work, Work::Sql(_));
+        if !is_sql && self.answers.len() < MOST_DISTINCT && self.digests.insert(found.digest()) {
+            self.answers.push((request, found.clone()));
+        }
+    }
+
+    /// Keeps an answer as [`see`](Self::see) does if it is short: to hash a long one would cost the
+    /// repetition more than nanoseconds.
+    #[inline]
+    pub(super) fn see_short(&mut self, work: &Work, request: usize, found: &Found) {
+        if found.result.len() <= SHORT {
+            self.see(work, request, found);
+        }
+    }
+
+    /// Forgets all answers.
+    pub(super) fn clear(&mut self) {
+        self.digests.clear();
+        self.answers.clear();
     }
 }

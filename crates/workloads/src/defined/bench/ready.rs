@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use embermark_contract::EngineError;
+use embermark_contract::{EngineError, Result};
 use embermark_language::{End, Work};
 use embermark_meter::Meter;
 
@@ -20,7 +20,7 @@ const BATCH: usize = 1_000;
 
 impl FileBench {
     /// Brings the database into the state in which a phase begins, and connects its clients.
-    pub(super) fn make_phase_ready(&mut self, phase: usize) -> Result<(), EngineError> {
+    pub(super) fn make_phase_ready(&mut self, phase: usize) -> Result<()> {
         let work = self.cell().work(phase);
         self.forget_found();
         self.client_threads = None;
@@ -65,7 +65,7 @@ impl FileBench {
         let Some(poster) = self.unless_refused(poster)? else { return Ok(()) };
         self.poster = poster;
         if self.client_tasks.len() > 1
-            || (self.prepared.own_clients.is_some() && !self.client_tasks.is_empty())
+            || (self.prepared.spec.own_clients.is_some() && !self.client_tasks.is_empty())
         {
             let (tasks, cell) =
                 (std::mem::take(&mut self.client_tasks), Arc::clone(&self.prepared.cell));
@@ -77,10 +77,7 @@ impl FileBench {
     }
 
     /// Returns what is ready, unless the phase is unsupported. The error is then that of its run.
-    pub(super) fn unless_refused<T>(
-        &mut self,
-        ready: Result<T, EngineError>,
-    ) -> Result<Option<T>, EngineError> {
+    pub(super) fn unless_refused<T>(&mut self, ready: Result<T>) -> Result<Option<T>> {
         match ready {
             Err(error) if error.is_unsupported() => {
                 self.refused = Some(error);
@@ -101,7 +98,7 @@ impl FileBench {
     }
 
     /// Brings the tables into the state in which a phase begins.
-    fn make_tables_ready(&mut self, phase: usize, work: &Work) -> Result<(), EngineError> {
+    fn make_tables_ready(&mut self, phase: usize, work: &Work) -> Result<()> {
         if self.prepared.is_guest {
             self.cell().tables.iter().for_each(|rows| rows.begin(0));
             return Ok(());
@@ -116,12 +113,12 @@ impl FileBench {
             self.table_states[table] = TableState::Else;
         }
         self.make_ready()?;
-        if self.prepared.cold { self.database.reopen() } else { Ok(()) }
+        if self.prepared.spec.cold { self.database.reopen() } else { Ok(()) }
     }
 
     /// Creates the table of the insert that a phase is or begins with, and loads the other tables
     /// that it reads.
-    pub(super) fn make_fresh(&mut self, phase: usize, insert: usize) -> Result<(), EngineError> {
+    pub(super) fn make_fresh(&mut self, phase: usize, insert: usize) -> Result<()> {
         let Some(table) = self.cell().work(insert).table() else { return Ok(()) };
         let parts = self.cell().parts_of(phase);
         let mut asked = parts.iter().filter_map(|part| self.cell().work(*part).table());
@@ -135,17 +132,16 @@ impl FileBench {
     }
 
     /// Loads tables that do not have their rows, and runs maintenance.
-    pub(super) fn make_ready(&mut self) -> Result<(), EngineError> {
+    pub(super) fn make_ready(&mut self) -> Result<()> {
         self.make_ready_beside(None)
     }
 
     /// Loads all tables but one, and runs maintenance.
-    fn make_ready_beside(&mut self, fresh: Option<usize>) -> Result<(), EngineError> {
+    fn make_ready_beside(&mut self, fresh: Option<usize>) -> Result<()> {
         for table in 0..self.table_states.len() {
             if self.table_states[table] == TableState::Else && fresh != Some(table) {
                 self.database.clear(table)?;
-                let rows = self.cell().tables[table].loaded;
-                self.database.bulk(table, rows, None, &mut Meter::new(None))?;
+                self.database.bulk(table, None, &mut Meter::new(None))?;
                 self.database.flush()?;
                 self.table_states[table] = TableState::Loaded;
                 self.maintained = false;
@@ -160,7 +156,7 @@ impl FileBench {
 
     /// Leaves the database as batches of inserts do, without maintenance. If a phase needs it,
     /// every row of the table is in the log.
-    pub(super) fn make_log(&mut self, table: usize, after: End) -> Result<(), EngineError> {
+    pub(super) fn make_log(&mut self, table: usize, after: End) -> Result<()> {
         self.make_ready_beside(Some(table))?;
         self.table_states[table] = TableState::Else;
         self.database.clear(table)?;
@@ -170,7 +166,7 @@ impl FileBench {
             self.database.lifecycle().maintain()?;
             let of = &self.cell().tables[table];
             let most = (rows * of.bytes()) as u64;
-            bytes = (0..rows).map(|place| of.staged.user_bytes(place)).sum();
+            bytes = of.user_bytes(rows);
             self.database.lifecycle().suspend_checkpoints(most.max(bytes))?;
         }
         for from in (0..rows).step_by(BATCH) {
@@ -191,14 +187,14 @@ impl FileBench {
 
     /// Returns the tasks of several clients, or of one that does several things. Empty if one
     /// client does one thing.
-    pub(super) fn client_tasks_for(&self, phase: usize) -> Result<Vec<ClientTask>, EngineError> {
-        let PreparedCell { cell, clients, own_clients, target_rate, seed, .. } = &self.prepared;
+    pub(super) fn client_tasks_for(&self, phase: usize) -> Result<Vec<ClientTask>> {
+        let PreparedCell { cell, spec, .. } = &self.prepared;
         match cell.work(phase) {
-            Work::Mix(of) => mix::client_tasks(cell, of, *seed, self.monitor.as_ref()),
-            work if *clients > 1 && is_point(work) => {
+            Work::Mix(of) => mix::client_tasks(cell, of, spec.seed, self.monitor.as_ref()),
+            work if spec.clients > 1 && is_point(work) => {
                 let ops = self.phases[phase].ops;
-                let mut all = mix::shared(phase, ops, *clients as usize, *target_rate);
-                if let Some(own) = own_clients {
+                let mut all = mix::shared(phase, ops, spec.clients as usize, spec.target_rate);
+                if let Some(own) = &spec.own_clients {
                     all.retain(|task| own.contains(&(task.client as u32)));
                 }
                 Ok(all)
@@ -231,21 +227,16 @@ impl FileBench {
     }
 
     /// Notes which tables a phase will change.
-    pub(super) fn will_change(&mut self, work: &Work) {
-        if changes_rows(work) {
+    pub(super) fn will_change(&mut self, phase: usize) {
+        for part in self.cell().parts_of(phase) {
+            let work = self.cell().work(part);
+            if !changes_rows(work) {
+                continue;
+            }
             self.maintained = false;
             if let Some(table) = work.table() {
                 self.table_states[table] = TableState::Else;
             }
-        }
-        let parts: Vec<usize> = match work {
-            Work::Mix(mix) => mix.parts.iter().map(|part| part.phase).collect(),
-            Work::Sequence(sequence) => sequence.insert.into_iter().collect(),
-            Work::Keep(keep) => vec![keep.insert],
-            _ => Vec::new(),
-        };
-        for part in parts {
-            self.will_change(self.prepared.cell.work(part));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! One run of a phase.
 
-use embermark_contract::EngineError;
+use embermark_contract::{EngineError, Result};
 use embermark_language::Work;
 use embermark_meter::{ArrivalSchedule, Meter};
 use embermark_model::answer::Answer;
@@ -18,17 +18,16 @@ impl FileBench {
         phase: usize,
         meter: &mut Meter,
         observer: &mut dyn PhaseObserver,
-    ) -> Result<Answer, EngineError> {
+    ) -> Result<Answer> {
         if let Some(refused) = self.refused.take() {
             return Err(refused);
         }
         let work = self.cell().work(phase);
-        self.will_change(work);
-        if let Work::Keep(keep) = work {
-            return self.keep(keep, meter, observer);
-        }
-        if let Work::Arrive(arrive) = work {
-            return self.arrive(phase, arrive, meter, observer);
+        self.will_change(phase);
+        match work {
+            Work::Keep(keep) => return self.keep(keep, meter, observer),
+            Work::Arrive(arrive) => return self.arrive(phase, arrive, meter, observer),
+            _ => {}
         }
         if matches!(work, Work::Mix(_)) || self.client_threads.is_some() {
             self.share(phase, meter)?;
@@ -38,7 +37,7 @@ impl FileBench {
             _ if self.client.is_some() => self.run_foreign_client(phase, meter, observer),
             Some(client) => self.by_http(phase, client, meter),
             None => {
-                let rate = self.prepared.target_rate.filter(|_| is_point(work));
+                let rate = self.prepared.spec.target_rate.filter(|_| is_point(work));
                 meter.set_schedule(rate.map(|rate| ArrivalSchedule::new(rate as f64, 1, 0)));
                 meter.start();
                 let done = self.perform(phase, meter);
@@ -46,7 +45,7 @@ impl FileBench {
                 done
             }
         };
-        if let (Work::Sql(_), Some(_), Err(error)) = (work, &self.prepared.keeps, &done) {
+        if let (Work::Sql(_), true, Err(error)) = (work, self.prepared.spec.is_referee, &done) {
             // If a referee fails at a question, it still answers the others.
             return Err(EngineError::impossible(error));
         }

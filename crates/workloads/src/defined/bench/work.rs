@@ -4,20 +4,19 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use embermark_contract::{EngineError, Scope};
+use embermark_contract::{EngineError, Result, Scope};
 use embermark_language::{Asked, End, Sequence, Work};
 use embermark_meter::Meter;
 
 use super::super::kind::{changes_at_once, changes_rows, is_question, one_by_one};
-use super::super::port::{Database, Session, Shared};
-use super::super::{client_checks, mix};
+use super::super::{Database, Session, Shared, client_checks, mix};
 use super::FileBench;
 use crate::MeasuredPart;
 use crate::strategy::{Part, Strategy};
 
 impl FileBench {
     /// Lets the clients, or the only one, do their tasks.
-    pub(super) fn share(&mut self, phase: usize, meter: &mut Meter) -> Result<(), EngineError> {
+    pub(super) fn share(&mut self, phase: usize, meter: &mut Meter) -> Result<()> {
         let cell = Arc::clone(&self.prepared.cell);
         let done = match self.client_threads.take() {
             Some(client_threads) => client_threads.run(meter)?,
@@ -55,11 +54,7 @@ impl FileBench {
     }
 
     /// Does the work of a phase that one client does.
-    pub(in super::super) fn perform(
-        &mut self,
-        phase: usize,
-        meter: &mut Meter,
-    ) -> Result<(), EngineError> {
+    pub fn perform(&mut self, phase: usize, meter: &mut Meter) -> Result<()> {
         let work = self.cell().work(phase);
         match work {
             Work::Sequence(sequence) => return self.perform_in_turn(phase, sequence, meter),
@@ -74,7 +69,7 @@ impl FileBench {
     }
 
     /// Asks a question once, a number of times, or for a time.
-    fn ask(&mut self, phase: usize, work: &Work, meter: &mut Meter) -> Result<(), EngineError> {
+    fn ask(&mut self, phase: usize, work: &Work, meter: &mut Meter) -> Result<()> {
         let Self { prepared, database, found, different, .. } = self;
         let def = &prepared.cell.definition.phases[phase];
         if def.per_row {
@@ -90,7 +85,7 @@ impl FileBench {
             let done = if adds_up && matches!(work, Work::Latest { .. }) {
                 session.each(phase, Shared::only_client(Part::new(meter, 0..ops)), found)
             } else if def.asked == Asked::ForTime {
-                meter.for_time(prepared.window, |i| {
+                meter.for_time(prepared.spec.window, |i| {
                     session.perform(phase, i, found)?;
                     different.see(work, i, found);
                     Ok(())
@@ -116,12 +111,7 @@ impl FileBench {
     }
 
     /// Inserts rows by the fastest path, in batches, or from a buffer that another thread fills.
-    fn insert_many(
-        &mut self,
-        phase: usize,
-        table: usize,
-        meter: &mut Meter,
-    ) -> Result<(), EngineError> {
+    fn insert_many(&mut self, phase: usize, table: usize, meter: &mut Meter) -> Result<()> {
         let Self { prepared, database, found, buffer, outcome, .. } = self;
         let (rows, by) = (&prepared.cell.tables[table], prepared.strategy(phase));
         if let Some(csv) = &prepared.csv[phase] {
@@ -131,7 +121,7 @@ impl FileBench {
                 loaded
             } else {
                 csv.parse(rows)?;
-                database.bulk(table, rows.loaded, None, meter)?
+                database.bulk(table, None, meter)?
             };
         } else if let Some(buffer) = buffer.take() {
             let commit = &mut |rows| database.batch(table, rows, Some(phase));
@@ -150,7 +140,7 @@ impl FileBench {
                 meter.count(given);
             }
         } else {
-            found.changed = database.bulk(table, rows.loaded, Some(phase), meter)?;
+            found.changed = database.bulk(table, Some(phase), meter)?;
         }
         Ok(())
     }
@@ -162,7 +152,7 @@ impl FileBench {
         reads: bool,
         after: End,
         meter: &mut Meter,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let Self { prepared, database, found, .. } = self;
         if after != End::Close {
             database.lifecycle().crash_on_close()?;
@@ -180,7 +170,7 @@ impl FileBench {
 
     /// Does the operations of a phase on single rows, or its change of all rows that meet its
     /// conditions.
-    fn operate(&mut self, phase: usize, work: &Work, meter: &mut Meter) -> Result<(), EngineError> {
+    fn operate(&mut self, phase: usize, work: &Work, meter: &mut Meter) -> Result<()> {
         let Self { prepared, database, found, .. } = self;
         let (by, database) = (prepared.strategy(phase), &mut **database);
         if one_by_one(work).is_some() {
@@ -226,7 +216,7 @@ impl FileBench {
         phase: usize,
         sequence: &Sequence,
         meter: &mut Meter,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         if let Some(insert) = sequence.insert {
             self.perform(insert, meter)?;
         }
@@ -255,7 +245,7 @@ impl FileBench {
         match (sequence.insert, prepared.ops(phase)) {
             (Some(_), _) => ask(0),
             (None, ops) if ops > 0 => meter.each(ops, ask).map(drop),
-            (None, _) => meter.for_time(prepared.window, ask).map(drop),
+            (None, _) => meter.for_time(prepared.spec.window, ask).map(drop),
         }
     }
 }
@@ -267,8 +257,8 @@ fn in_transactions(
     meter: &mut Meter,
     database: &mut dyn Database,
     phase: usize,
-    mut each: impl FnMut(&mut dyn Session, Shared<'_>) -> Result<u64, EngineError>,
-) -> Result<(), EngineError> {
+    mut each: impl FnMut(&mut dyn Session, Shared<'_>) -> Result<u64>,
+) -> Result<()> {
     let done = by.each(n, meter, |scope, part| {
         let (mut part, mut done) = (Some(part), 0);
         database.within(phase, scope, &mut |session| {

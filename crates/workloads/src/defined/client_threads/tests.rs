@@ -40,7 +40,7 @@ fn opened() -> (Arc<Cell>, Box<dyn Database>) {
     let never = Reopener::new(|_, _| panic!("nobody opens it again"));
     let mut database = family::open(store, never, Arc::clone(&cell)).unwrap();
     database.clear(0).unwrap();
-    database.bulk(0, 20, None, &mut Meter::new(None)).unwrap();
+    database.bulk(0, None, &mut Meter::new(None)).unwrap();
     [WRITE, READ].into_iter().for_each(|phase| database.ready(phase, phase).unwrap());
     cell.begin();
     (cell, database)

@@ -3,12 +3,13 @@
 
 use smallvec::SmallVec;
 
-use super::super::access::Filter;
+use super::super::{Codec, Filter};
+use super::Place;
 use super::field::Test;
-use super::{Codec, Place};
 
 /// Conditions that must all hold for a pair.
-pub(in super::super) struct Conditions<'a> {
+#[derive(Default)]
+pub struct Conditions<'a> {
     tests: SmallVec<[Test<'a>; 4]>,
     /// By document: the conditions on its fields.
     documents: SmallVec<[(usize, Fields<'a>); 1]>,
@@ -19,9 +20,8 @@ pub(in super::super) struct Conditions<'a> {
 type Fields<'a> = SmallVec<[(usize, Filter<'a>); 4]>;
 
 impl<'a> Conditions<'a> {
-    pub(in super::super) fn new(codec: &Codec, filters: &[Filter<'a>]) -> Self {
-        let mut new =
-            Self { tests: SmallVec::new(), documents: SmallVec::new(), others: SmallVec::new() };
+    pub fn new(codec: &Codec, filters: &[Filter<'a>]) -> Self {
+        let mut new = Self::default();
         for filter in filters {
             if let Place::Field { document, field } = codec.places[filter.column] {
                 let own = (field, *filter);
@@ -41,7 +41,7 @@ impl<'a> Conditions<'a> {
     /// Returns whether all conditions hold for a pair. They do not for bytes that are not a pair of
     /// the table.
     #[inline]
-    pub(in super::super) fn are_met(&self, codec: &Codec, key: &[u8], value: &[u8]) -> bool {
+    pub fn are_met(&self, codec: &Codec, key: &[u8], value: &[u8]) -> bool {
         let other = |filter: &Filter<'_>| {
             codec.column(key, value, filter.column).is_some_and(|value| filter.is_met(&value))
         };

@@ -5,15 +5,15 @@ use embermark_language::Operator;
 use embermark_model::table::{ColumnType, Value};
 use smallvec::SmallVec;
 
-use super::super::access::Filter;
 use super::super::aggregate::met_by;
+use super::super::{Codec, Filter};
+use super::Place;
 use super::bytes::{is_text, length, width};
-use super::{Codec, Place};
 
 /// A column of fixed width with the same offset in every pair, read by one load of 8 bytes and
 /// shifts.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Field {
+pub struct Field {
     in_key: bool,
     /// Offset of the 8 bytes.
     at: usize,
@@ -26,8 +26,9 @@ pub(in super::super) struct Field {
     /// Whether it is a signed number.
     signed: bool,
     float: bool,
-    /// Whether it has all 8 bytes and is in the value, so that nothing is shifted.
-    plain: bool,
+    /// Whether it has all 8 bytes and is in the value, so that nothing is shifted:
+    /// [`plain`](Self::plain) and [`plain_number`](Self::plain_number) can read it.
+    pub plain: bool,
     /// The byte of the value and the bit in it for its presence. Columns of the key are always
     /// present.
     present: (usize, u8),
@@ -36,14 +37,14 @@ pub(in super::super) struct Field {
 impl Codec {
     /// Returns how to read a column, if it has the same offset in every pair and 8 bytes can be
     /// loaded there.
-    pub(in super::super) fn field(&self, column: usize) -> Option<Field> {
+    pub fn field(&self, column: usize) -> Option<Field> {
         let of = self.of[column];
         let width = width(of);
         let (in_key, from, length, present) = match self.places[column] {
             Place::Key(number) => {
                 let before =
                     self.key[..number].iter().map(|column| super::bytes::width(self.of[*column]));
-                (true, before.sum::<usize>(), self.fixed_key?, (0, 0))
+                (true, before.sum::<usize>(), self.key_length?, (0, 0))
             }
             Place::Fixed { at, bit } => {
                 (false, at, self.texts, (self.bits + bit / 8, 1_u8 << (bit % 8)))
@@ -66,12 +67,10 @@ impl Codec {
             present,
         })
     }
-}
 
-impl Codec {
     /// Returns a field for a numeric column within a document. It has no offset, but can interpret
     /// values.
-    pub(in super::super) fn field_of_document(&self, column: usize) -> Option<Field> {
+    pub fn field_of_document(&self, column: usize) -> Option<Field> {
         let of = self.of[column];
         let is_number = matches!(self.places[column], Place::Field { .. }) && !is_text(of);
         is_number.then(|| Field {
@@ -92,7 +91,7 @@ impl Field {
     /// Returns a value as a 64-bit number that compares as it does. `None` for a value of another
     /// kind.
     #[inline]
-    pub(in super::super) const fn ordered_of(&self, value: Value<'_>) -> Option<i64> {
+    pub const fn ordered_of(&self, value: Value<'_>) -> Option<i64> {
         match value {
             Value::Float(value) if self.float => Some(of_float(value)),
             Value::Int(value) if !self.float => Some(value),
@@ -129,30 +128,25 @@ impl Field {
 
     /// Returns the 8 bytes of a key, as a number, for a number from [`ordered`](Self::ordered). For
     /// columns with all 8 bytes.
-    pub(in super::super) const fn in_key(&self, ordered: i64) -> u64 {
+    pub const fn in_key(&self, ordered: i64) -> u64 {
         ordered.cast_unsigned() ^ self.turn
     }
 
     /// Returns the value of these 8 bytes.
-    pub(in super::super) fn of_key(&self, word: u64) -> Value<'static> {
+    pub fn of_key(&self, word: u64) -> Value<'static> {
         self.value((word ^ self.turn).cast_signed())
-    }
-
-    /// Returns whether [`plain`](Self::plain) and [`plain_number`](Self::plain_number) can read it.
-    pub(in super::super) const fn is_plain(&self) -> bool {
-        self.plain
     }
 
     /// Reads it as [`ordered`](Self::ordered) does, for columns with all 8 bytes in the value.
     #[inline]
-    pub(in super::super) fn plain(&self, value: &[u8]) -> Option<i64> {
+    pub fn plain(&self, value: &[u8]) -> Option<i64> {
         let word = self.word(value)?;
         Some(if self.float { of_float(f64::from_bits(word)) } else { word.cast_signed() })
     }
 
     /// Reads it as [`number`](Self::number) does, for columns with all 8 bytes in the value.
     #[inline]
-    pub(in super::super) fn plain_number(&self, value: &[u8]) -> Option<f64> {
+    pub fn plain_number(&self, value: &[u8]) -> Option<f64> {
         let word = self.word(value)?;
         Some(if self.float { f64::from_bits(word) } else { word.cast_signed() as f64 })
     }
@@ -160,7 +154,7 @@ impl Field {
     /// Returns the column in a pair as a 64-bit number that compares as it does. `None` if it is
     /// absent.
     #[inline]
-    pub(in super::super) fn ordered(&self, key: &[u8], value: &[u8]) -> Option<i64> {
+    pub fn ordered(&self, key: &[u8], value: &[u8]) -> Option<i64> {
         if self.plain {
             return self.plain(value);
         }
@@ -170,7 +164,7 @@ impl Field {
 
     /// Returns the column in a pair as a float, for sums.
     #[inline]
-    pub(in super::super) fn number(&self, key: &[u8], value: &[u8]) -> Option<f64> {
+    pub fn number(&self, key: &[u8], value: &[u8]) -> Option<f64> {
         if self.plain {
             return self.plain_number(value);
         }
@@ -180,19 +174,21 @@ impl Field {
 
     /// Returns the float of a number from [`ordered`](Self::ordered), for sums.
     #[inline]
-    pub(in super::super) const fn number_of(&self, ordered: i64) -> f64 {
+    pub const fn number_of(&self, ordered: i64) -> f64 {
         if self.float { float(ordered) } else { ordered as f64 }
     }
 
     /// Returns the value of a number from [`ordered`](Self::ordered).
-    pub(in super::super) fn value(&self, ordered: i64) -> Value<'static> {
+    pub fn value(&self, ordered: i64) -> Value<'static> {
         if self.float { Value::Float(float(ordered)) } else { Value::Int(ordered) }
     }
 }
 
-/// A column of texts or bytes outside the key.
+/// A condition on a column of texts or bytes outside the key.
 #[derive(Clone, Debug)]
-struct TextField {
+pub struct TextTest<'a> {
+    operator: Operator,
+    bound: &'a [u8],
     /// The byte and the bit in it for its presence.
     present: (usize, u8),
     /// Offset of its length, and of the lengths of the texts before it.
@@ -202,22 +198,23 @@ struct TextField {
     texts: usize,
 }
 
-impl TextField {
-    fn new(codec: &Codec, column: usize) -> Option<Self> {
+impl<'a> TextTest<'a> {
+    fn new(codec: &Codec, column: usize, operator: Operator, bound: &'a [u8]) -> Option<Self> {
         let Place::Text { length_at, bit } = codec.places[column] else { return None };
         let before = codec.places[..column].iter().filter_map(|place| match place {
             Place::Text { length_at, .. } => Some(*length_at),
             _ => None,
         });
         let present = (codec.bits + bit / 8, 1 << (bit % 8));
-        Some(Self { present, length_at, before: before.collect(), texts: codec.texts })
+        let (before, texts) = (before.collect(), codec.texts);
+        Some(Self { operator, bound, present, length_at, before, texts })
     }
 
-    /// Returns whether it is present and compares so with `bound`. Lengths are compared first where
-    /// they decide.
+    /// Returns whether it is present and compares so with the bound. Lengths are compared first
+    /// where they decide.
     #[inline]
-    fn is_met(&self, value: &[u8], operator: Operator, bound: &[u8]) -> bool {
-        let (at, bit) = self.present;
+    fn is_met(&self, value: &[u8]) -> bool {
+        let Self { operator, bound, present: (at, bit), .. } = *self;
         let own = length(value, self.length_at);
         if value.get(at).is_none_or(|bits| bits & bit == 0)
             || (operator == Operator::Equal && own != bound.len())
@@ -232,7 +229,7 @@ impl TextField {
 
 /// A condition on a column with a known offset.
 #[derive(Clone, Debug)]
-pub(in super::super) enum Test<'a> {
+pub enum Test<'a> {
     /// On a column of fixed width.
     Field {
         /// The column.
@@ -246,23 +243,12 @@ pub(in super::super) enum Test<'a> {
     Text(TextTest<'a>),
 }
 
-/// A condition on a column of texts or bytes.
-#[derive(Clone, Debug)]
-pub(in super::super) struct TextTest<'a> {
-    field: TextField,
-    operator: Operator,
-    bound: &'a [u8],
-}
-
 impl<'a> Test<'a> {
     /// Creates the test of a filter. `None` if the column has no fixed offset or the bound is of
     /// another kind.
-    pub(in super::super) fn new(codec: &Codec, filter: &Filter<'a>) -> Option<Self> {
+    pub fn new(codec: &Codec, filter: &Filter<'a>) -> Option<Self> {
         let operator = filter.operator;
-        let text = |bound| {
-            let field = TextField::new(codec, filter.column)?;
-            Some(Self::Text(TextTest { field, operator, bound }))
-        };
+        let text = |bound| TextTest::new(codec, filter.column, operator, bound).map(Self::Text);
         match filter.bound {
             Value::Text(bound) => text(bound.as_bytes()),
             Value::Bytes(bound) => text(bound),
@@ -276,15 +262,13 @@ impl<'a> Test<'a> {
 
     /// Returns whether the condition holds for a pair. It does not for an absent value.
     #[inline]
-    pub(in super::super) fn is_met(&self, key: &[u8], value: &[u8]) -> bool {
+    pub fn is_met(&self, key: &[u8], value: &[u8]) -> bool {
         match self {
             Self::Field { field, operator, bound } => {
                 let ordered = field.ordered(key, value);
                 ordered.is_some_and(|ordered| met_by(*operator, ordered.cmp(bound)))
             }
-            Self::Text(TextTest { field, operator, bound }) => {
-                field.is_met(value, *operator, bound)
-            }
+            Self::Text(test) => test.is_met(value),
         }
     }
 }

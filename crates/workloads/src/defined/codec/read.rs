@@ -3,9 +3,10 @@
 use embermark_model::table::{ColumnType, Value};
 use smallvec::{SmallVec, smallvec};
 
+use super::super::Codec;
 use super::super::documents::FEW;
+use super::Place;
 use super::bytes::{is_text, length, read_fixed, read_ordered, text_or_bytes, width};
-use super::{Codec, Place};
 
 /// State of decoding a value whose columns are visited in order.
 pub(super) struct Rest<'a> {
@@ -48,7 +49,7 @@ impl Codec {
 
     /// Visits the columns of a pair in the file's order. `None` if it is not a pair of this table.
     #[inline]
-    pub(in super::super) fn read<'a, B>(
+    pub fn read<'a, B>(
         &self,
         key: &'a [u8],
         value: &'a [u8],
@@ -108,12 +109,7 @@ impl Codec {
 
     /// Returns one column of a pair. `None` if it is not a pair of this table.
     #[inline]
-    pub(in super::super) fn column<'a>(
-        &self,
-        key: &'a [u8],
-        value: &'a [u8],
-        column: usize,
-    ) -> Option<Value<'a>> {
+    pub fn column<'a>(&self, key: &'a [u8], value: &'a [u8], column: usize) -> Option<Value<'a>> {
         let of = self.of[column];
         let is_there = |bit: usize| {
             value.get(self.bits + bit / 8).is_some_and(|bits| bits & 1 << (bit % 8) != 0)
@@ -142,7 +138,7 @@ impl Codec {
     }
 
     /// Returns the length of the first columns of a key.
-    pub(in super::super) fn prefix(&self, key: &[u8], columns: usize) -> usize {
+    pub fn prefix(&self, key: &[u8], columns: usize) -> usize {
         let mut at = 0;
         for column in &self.key[..columns] {
             let of = self.of[*column];

@@ -7,18 +7,18 @@ use embermark_contract::sql::{Nullable, TableDef};
 use embermark_model::fingerprint::Fingerprint;
 use embermark_model::table::{Table, Value};
 
-use super::super::sql::definition;
-use super::super::sql::params::param;
-use super::{Codec, Place};
+use super::super::Codec;
+use super::super::sql::{definition, of_column};
+use super::Place;
 
 /// Returns the columns of a table in the order of its rows: those of the key, then the others.
-pub(in super::super) fn order(table: &Table) -> impl Iterator<Item = usize> {
+pub fn order(table: &Table) -> impl Iterator<Item = usize> {
     let others = (0..table.columns.len()).filter(|column| !table.key.contains(column));
     table.key.iter().copied().chain(others)
 }
 
 /// Decodes the pairs of a table to rows.
-pub(in super::super) struct RowDecoder {
+pub struct RowDecoder {
     codecs: Arc<[Codec]>,
     /// Index of the table.
     table: usize,
@@ -28,14 +28,9 @@ pub(in super::super) struct RowDecoder {
 
 impl RowDecoder {
     /// Creates the decoder of a table. SQL finds its rows under `name`.
-    pub(in super::super) fn new(
-        codecs: Arc<[Codec]>,
-        place: usize,
-        table: &'static Table,
-        name: &'static str,
-    ) -> Self {
-        let rows = definition(table, name, order(table));
-        Self { codecs, table: place, rows, version: version(table) }
+    pub fn new(codecs: Arc<[Codec]>, table: usize, of: &'static Table, name: &'static str) -> Self {
+        let rows = definition(of, name, order(of).map(|column| of_column(&of.columns[column])));
+        Self { codecs, table, rows, version: version(of) }
     }
 
     fn codec(&self) -> &Codec {
@@ -64,7 +59,7 @@ impl Decode for RowDecoder {
         let (codec, mut rest) = (self.codec(), key);
         for number in 0..codec.key.len() {
             let (own, behind) = codec.split_key(rest, number)?;
-            row.push(param(codec.of_key(own, number)?));
+            row.push(codec.of_key(own, number)?);
             rest = behind;
         }
         rest.is_empty().then_some(())
@@ -80,7 +75,7 @@ impl Decode for RowDecoder {
             if got == Value::Null && *nullable == Nullable::No {
                 return None;
             }
-            row.push(param(got));
+            row.push(got);
         }
         codec.is_all(value, &rest).then_some(())
     }

@@ -63,7 +63,7 @@ fn a_row_comes_back_as_it_was_put() {
             assert_eq!(codec.column(&key, &value, column).as_ref(), Some(expected), "{column}");
         }
     }
-    assert_eq!(codec.key_length(), None);
+    assert_eq!(codec.key_length, None);
 }
 
 #[test]

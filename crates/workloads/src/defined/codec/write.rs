@@ -2,17 +2,14 @@
 
 use embermark_model::table::Value;
 
+use super::super::Codec;
+use super::Place;
 use super::bytes::{fixed, indexed, indexed_width, is_text, ordered, width};
-use super::{Codec, Place};
 
 impl Codec {
     /// Writes the bytes of a key, or of its first columns.
     #[inline]
-    pub(in super::super) fn key<'a>(
-        &self,
-        values: impl IntoIterator<Item = Value<'a>>,
-        to: &mut Vec<u8>,
-    ) {
+    pub fn key<'a>(&self, values: impl IntoIterator<Item = Value<'a>>, to: &mut Vec<u8>) {
         to.clear();
         for (value, (number, column)) in values.into_iter().zip(self.key.iter().enumerate()) {
             ordered(value, self.of[*column], to);
@@ -23,7 +20,7 @@ impl Codec {
     }
 
     /// Writes the bytes of the first columns of an index.
-    pub(in super::super) fn index<'a>(
+    pub fn index<'a>(
         &self,
         columns: &[usize],
         values: impl IntoIterator<Item = Value<'a>>,
@@ -39,7 +36,7 @@ impl Codec {
 
     /// Writes the bytes of a value. `get` returns the row's columns.
     #[inline]
-    pub(in super::super) fn value<'a>(&self, get: impl Fn(usize) -> Value<'a>, to: &mut Vec<u8>) {
+    pub fn value<'a>(&self, get: impl Fn(usize) -> Value<'a>, to: &mut Vec<u8>) {
         to.clear();
         to.resize(self.texts, 0);
         for &(column, at) in &self.indexed {
@@ -79,7 +76,7 @@ impl Codec {
 
     /// Returns whether a new value has the same length as the old one in a value made by
     /// [`value`](Self::value), so that it can be [`set`](Self::set).
-    pub(in super::super) fn fits(&self, bytes: &[u8], column: usize, value: Value<'_>) -> bool {
+    pub fn fits(&self, bytes: &[u8], column: usize, value: Value<'_>) -> bool {
         match self.places[column] {
             Place::Key(_) | Place::Fixed { .. } => return true,
             // The length of a document is only known once it is written.
@@ -96,7 +93,7 @@ impl Codec {
     /// Sets a column in place, in a value made by [`value`](Self::value). Texts and bytes must have
     /// the length of the old ones.
     #[inline]
-    pub(in super::super) fn set(&self, bytes: &mut [u8], column: usize, value: Value<'_>) {
+    pub fn set(&self, bytes: &mut [u8], column: usize, value: Value<'_>) {
         match self.places[column] {
             Place::Key(_) | Place::Field { .. } => return,
             Place::Fixed { at, bit } => {

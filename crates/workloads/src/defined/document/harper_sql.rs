@@ -1,14 +1,12 @@
 //! Groups of a workload file in HarperDB's SQL, which has no parameters and accepts any column name
 //! in backquotes.
 
-use std::fmt::Write;
-
 use embermark_contract::sql::Dialect;
 use embermark_language::{Aggregate, Compute, Group, Grouped, Operator};
 use embermark_model::table::{ColumnType, Table, Value};
 
-use super::super::access::Filter;
-use super::super::statements::conditions::operator;
+use super::super::Filter;
+use super::super::statements::conditions::{clause, function, operator};
 
 /// Returns a query for the groups of rows that meet the filters. Columns: `c0`, `c1`, …, then for
 /// each sum the number of its values, because HarperDB returns either 0 or NULL for a sum of
@@ -41,32 +39,23 @@ pub(super) fn group(
     });
     let by = by.collect::<Option<Vec<String>>>()?;
     let mut columns = by.clone();
-    for Compute { aggregate, column } in &group.compute {
-        let function = match aggregate {
-            Aggregate::Count => "COUNT",
-            Aggregate::Sum => "SUM",
-            Aggregate::Avg => "AVG",
-            Aggregate::Min => "MIN",
-            Aggregate::Max => "MAX",
-        };
-        columns.push(format!("{function}({})", column.map_or("*".to_owned(), name)));
-    }
+    columns.extend(group.compute.iter().map(|Compute { aggregate, column }| {
+        format!("{}({})", function(*aggregate), column.map_or("*".to_owned(), name))
+    }));
     columns.extend(sums(group).map(|(_, column)| format!("COUNT({})", name(column))));
     let columns: Vec<String> =
         columns.iter().enumerate().map(|(n, column)| format!("{column} AS c{n}")).collect();
     let mut text = format!("SELECT {} FROM {}", columns.join(", "), dialect.table(&table.name));
-    for (n, filter) in filters.iter().enumerate() {
-        text += if n == 0 { " WHERE " } else { " AND " };
-        text += &format!("{} {} ", name(filter.column), operator(filter.operator));
-        literal(filter, &mut text)?;
-    }
-    if !by.is_empty() {
-        text += &format!(" GROUP BY {}", by.join(", "));
-    }
-    for (n, order) in group.order.iter().enumerate() {
-        let way = if order.descending { " DESC" } else { "" };
-        text += &format!("{}c{}{way}", if n == 0 { " ORDER BY " } else { ", " }, order.column);
-    }
+    let met = filters.iter().map(|filter| {
+        Some(format!("{} {} {}", name(filter.column), operator(filter.operator), literal(filter)?))
+    });
+    text += &clause("WHERE", met.collect::<Option<Vec<_>>>()?, " AND ");
+    text += &clause("GROUP BY", by, ", ");
+    let order = group
+        .order
+        .iter()
+        .map(|order| format!("c{}{}", order.column, if order.descending { " DESC" } else { "" }));
+    text += &clause("ORDER BY", order, ", ");
     text += &group.limit.map_or(String::new(), |limit| format!(" LIMIT {limit}"));
     Some(text)
 }
@@ -78,15 +67,15 @@ pub(super) fn sums(group: &Group) -> impl Iterator<Item = (usize, usize)> {
     sums.filter_map(|(at, compute)| Some((at, compute.column?)))
 }
 
-/// Writes the value that a column is compared with. `None` if it cannot be written or is compared
-/// differently.
-fn literal(filter: &Filter<'_>, text: &mut String) -> Option<()> {
+/// Returns the value that a column is compared with as a literal. `None` if it cannot be written or
+/// is compared differently.
+fn literal(filter: &Filter<'_>) -> Option<String> {
     let equality = matches!(filter.operator, Operator::Equal | Operator::NotEqual);
     match filter.bound {
-        Value::Int(int) => write!(text, "{int}").ok(),
-        Value::Float(float) => write!(text, "{float}").ok(),
+        Value::Int(int) => Some(int.to_string()),
+        Value::Float(float) => Some(float.to_string()),
         Value::Text(literal) if equality && !literal.contains(['\'', '\\', '\n', '\r']) => {
-            write!(text, "'{literal}'").ok()
+            Some(format!("'{literal}'"))
         }
         _ => None,
     }

@@ -1,20 +1,23 @@
 //! Keeps a window of rows that arrive endlessly and expire when they are older. It schedules
 //! inserts, expiry and questions, and uses the database only through the [port](super::port).
 
-mod content;
 mod runner;
 
+use std::collections::HashMap;
+use std::ops::Range;
 use std::time::Duration;
 
 use embermark_language::{Definition, Keep};
+use embermark_meter::Recorder;
+use embermark_model::answer::Difference;
+use embermark_model::result::Timeline;
 use embermark_model::table::{MakeKind, Table, Value};
 
-use super::port::TimeStep;
-use super::table_rows::{Repetition, Rows};
+pub(super) use super::keep::runner::{KeepRunner, LAID_AT_ONCE, row_bytes};
+use super::row::Values;
+use super::table_rows::Repetition;
+use super::{Cell, Result, Rows, TimeStep, fingerprint};
 use crate::WorkloadError;
-pub(super) use content::Content;
-pub(super) use runner::parameters::{KeepOutcome, KeepParameters};
-pub(super) use runner::{KeepRunner, LAID_AT_ONCE, row_bytes};
 
 /// Duration of a `keep` in a run of all workloads.
 pub(super) const SHORT: Duration = Duration::from_secs(1);
@@ -24,10 +27,7 @@ pub(super) const SHORT: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// [`WorkloadError::Unfit`] where there are more rows than times.
-pub(super) fn spread(
-    definition: &'static Definition,
-    tables: &mut [Table],
-) -> Result<(), WorkloadError> {
+pub(super) fn spread(definition: &'static Definition, tables: &mut [Table]) -> Result<()> {
     use embermark_model::table::RowsFrom::Made;
 
     let Some(keep) = definition.keep() else { return Ok(()) };
@@ -57,7 +57,7 @@ pub(super) fn spread(
 ///
 /// # Errors
 /// [`WorkloadError::Unfit`] where they are not.
-pub(super) fn check_order(tables: &[Rows]) -> Result<(), WorkloadError> {
+pub(super) fn check_order(tables: &[Rows]) -> Result<()> {
     for rows in tables {
         let Some(Repetition { time, asked: true, .. }) = rows.repetition else { continue };
         let at = |place: usize| time_of(rows, place, time);
@@ -148,6 +148,78 @@ impl Calendar<'_> {
         let newest = self.step_at(self.time(came.saturating_sub(1)));
         self.first_from(self.expiring_at(newest.number).to).min(came)..came
     }
+}
+
+/// Compares every row with the expected one: none is missing, none is extra, and each is right.
+pub struct Content<'a> {
+    rows: &'a Rows,
+    /// Positions of the rows that were not seen, by the fingerprint of their key.
+    unseen: HashMap<u64, usize>,
+    first: Option<String>,
+}
+
+impl<'a> Content<'a> {
+    /// Creates the comparison with these rows.
+    pub fn new(rows: &'a Rows, there: Range<usize>) -> Self {
+        let unseen = there.map(|place| (fingerprint(rows.key(place)).bits(), place)).collect();
+        Self { rows, unseen, first: None }
+    }
+
+    /// Takes a row of the table.
+    pub fn see(&mut self, got: &[Value<'_>]) {
+        let key = self.rows.table.key.iter().map(|column| got[*column]);
+        let what = match self.unseen.remove(&fingerprint(key).bits()) {
+            None => Some(format!("an unexpected or duplicate row: {got:?}")),
+            Some(place) => {
+                let right: Values<'_> = self.rows.row(place).collect();
+                let same = fingerprint(right.iter().copied()) == fingerprint(got.iter().copied());
+                (!same).then(|| format!("row {place} is {got:?}, expected {right:?}"))
+            }
+        };
+        if self.first.is_none() {
+            self.first = what;
+        }
+    }
+
+    /// Returns whether all rows were seen and right.
+    ///
+    /// # Errors
+    /// Returns the first difference.
+    pub fn finish(self) -> Result<(), Difference> {
+        let missing = self
+            .unseen
+            .values()
+            .min()
+            .map(|first| format!("{} rows are missing, row {first} first", self.unseen.len()));
+        self.first.or(missing).map_or(Ok(()), |what| Err(Difference(what)))
+    }
+}
+
+/// Parameters of a `keep`.
+#[derive(Clone, Copy)]
+pub struct KeepParameters<'a> {
+    pub cell: &'a Cell,
+    pub keep: &'a Keep,
+    /// The longest duration.
+    pub longest: Duration,
+    /// Rows per second. `None`: as many as the engine takes.
+    pub rate: Option<u64>,
+    /// Whether answers are checked. The null engine gives none.
+    pub checked: bool,
+}
+
+/// Outcome of a `keep`.
+pub struct KeepOutcome {
+    /// Rows inserted.
+    pub came: u64,
+    /// Questions asked.
+    pub asked: u64,
+    /// Time spent by the engine and its client.
+    pub elapsed_ns: u64,
+    /// The first wrong answer.
+    pub wrong: Option<Difference>,
+    pub recorder: Recorder,
+    pub timeline: Timeline,
 }
 
 #[cfg(test)]

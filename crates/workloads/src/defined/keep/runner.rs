@@ -1,8 +1,6 @@
 //! The loop of one client: it inserts rows, lets a step expire, and asks questions in between, on
 //! a schedule.
 
-pub(super) mod parameters;
-mod questions;
 mod rounds;
 
 use std::ops::Range;
@@ -11,16 +9,15 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use embermark_contract::{Background, Result, Scope};
+use embermark_language::{Commit, Work};
 use embermark_meter::{Clock, Kind, Pacer, Recorder};
 use embermark_model::answer::Difference;
 use embermark_model::result::SteadyState;
 
-use super::super::arena::Arena;
-use super::super::port::{self, Database, OperationResults, TimeStep};
-use super::super::table_rows::Rows;
-use super::Calendar;
+use super::super::port;
+use super::super::{Arena, Database, Found, Rows, TimeStep};
+use super::{Calendar, KeepOutcome, KeepParameters};
 use crate::PhaseObserver;
-use parameters::{KeepOutcome, KeepParameters, batch};
 
 /// Length of a slice of the timeline, in ns.
 const SLICE_NS: u64 = 1_000_000_000;
@@ -43,7 +40,7 @@ const ROUNDS_AT_MOST: u64 = 60;
 const LEAST: usize = 1_500;
 
 /// Rows laid out at once, outside of the clock. They fit into the processor's caches.
-pub(in super::super) const LAID_AT_ONCE: usize = 250;
+pub const LAID_AT_ONCE: usize = 250;
 
 /// Most answers kept until they are checked.
 const MOST_ANSWERS: usize = 1_000;
@@ -53,15 +50,16 @@ struct Answered {
     phase: usize,
     i: usize,
     came: usize,
-    found: OperationResults,
+    found: Found,
 }
 
 /// Inserts rows into a database.
-pub(in super::super) struct KeepRunner<'a> {
+pub struct KeepRunner<'a> {
     parameters: KeepParameters<'a>,
     calendar: Calendar<'a>,
     /// Rows per commit. `None`: each row is inserted on its own.
     batch: Option<usize>,
+    longest_ns: u64,
     /// Rows in a window.
     kept: usize,
     /// Number of rows whose times have room in their type.
@@ -75,7 +73,7 @@ pub(in super::super) struct KeepRunner<'a> {
     /// Start time, in ticks of the clock.
     began: u64,
     recorder: Recorder,
-    found: OperationResults,
+    found: Found,
     came: usize,
     /// The first row that has not expired.
     oldest: usize,
@@ -94,7 +92,7 @@ pub(in super::super) struct KeepRunner<'a> {
 }
 
 impl<'a> KeepRunner<'a> {
-    pub(in super::super) fn new(
+    pub fn new(
         parameters: KeepParameters<'a>,
         database: &'a mut dyn Database,
         observer: &'a mut dyn PhaseObserver,
@@ -102,14 +100,21 @@ impl<'a> KeepRunner<'a> {
         arena: &'a mut Arc<Arena>,
     ) -> Self {
         let background = [Vec::with_capacity(32), Vec::with_capacity(32)];
-        let calendar = Calendar {
-            keep: parameters.keep,
-            rows: &parameters.cell.tables[parameters.keep.table],
+        let KeepParameters { cell, keep, longest, .. } = parameters;
+        let calendar = Calendar { keep, rows: &cell.tables[keep.table] };
+        let batch = match cell.work(keep.insert) {
+            Work::Insert { commit: Commit::Batch(rows), .. }
+                if cell.commit != Some(Commit::Each) =>
+            {
+                usize::try_from(*rows).ok()
+            }
+            _ => None,
         };
         Self {
             parameters,
             calendar,
-            batch: batch(&parameters),
+            batch,
+            longest_ns: longest.as_nanos() as u64,
             kept: calendar.window(),
             most: calendar.most(),
             arena,
@@ -119,7 +124,7 @@ impl<'a> KeepRunner<'a> {
             clock: Clock::default(),
             began: 0,
             recorder,
-            found: OperationResults::default(),
+            found: Found::default(),
             came: 0,
             oldest: 0,
             asked: 0,
@@ -132,12 +137,8 @@ impl<'a> KeepRunner<'a> {
         }
     }
 
-    const fn rows(&self) -> &'a Rows {
-        self.calendar.rows
-    }
-
     /// Inserts until it is steady, or for the longest time.
-    pub(in super::super) fn run(mut self) -> Result<KeepOutcome> {
+    pub fn run(mut self) -> Result<KeepOutcome> {
         self.database.lifecycle().background(&mut self.background[1])?;
         let pace = self.parameters.rate.map(|rate| Pacer::new(&self.clock, rate));
         self.observer.sample(Duration::from_nanos(SLICE_NS), self.parameters.longest);
@@ -164,22 +165,21 @@ impl<'a> KeepRunner<'a> {
     /// Runs the time steps that have rows. In the others nothing changes, and a clock that was not
     /// set leaves half a million of them between two rows. Returns the state of the last rounds.
     fn play_steps(&mut self, pace: Option<&Pacer>) -> Result<SteadyState> {
-        let longest_ns = self.parameters.longest.as_nanos() as u64;
-        let round_ns = longest_ns / ROUNDS_AT_MOST;
+        let round_ns = self.longest_ns / ROUNDS_AT_MOST;
         let round_rows = self.kept.div_ceil(ROUNDS_A_WINDOW);
         let (mut round_began, mut round_first) = (0, 0);
         let mut is_first = true;
         loop {
             if self.came >= self.most {
-                return Err(self.rows().out_of_times(self.most, "at-most"));
+                return Err(self.calendar.rows.out_of_times(self.most, "at-most"));
             }
             let step = self.calendar.step_at(self.calendar.time(self.came));
             if self.came > 0 {
                 self.housekeeping(&step)?;
             }
-            let whole = self.play_step(&step, pace, longest_ns)?;
+            let whole = self.play_step(&step, pace)?;
             let now_ns = self.now_ns();
-            let whole = whole && !self.is_over(now_ns, longest_ns);
+            let whole = whole && !self.is_over(now_ns);
             let round = self.came - round_first >= round_rows && now_ns - round_began >= round_ns;
             if !whole || round || self.answers.len() >= MOST_ANSWERS {
                 self.check_answers();
@@ -205,8 +205,8 @@ impl<'a> KeepRunner<'a> {
     }
 
     /// Returns whether the longest time has passed, and the fewest rows have come.
-    const fn is_over(&self, now_ns: u64, longest_ns: u64) -> bool {
-        now_ns >= longest_ns && self.came >= LEAST
+    const fn is_over(&self, now_ns: u64) -> bool {
+        now_ns >= self.longest_ns && self.came >= LEAST
     }
 
     /// Begins a time step with rows: creates its partition, and lets the steps expire that are now
@@ -236,12 +236,7 @@ impl<'a> KeepRunner<'a> {
     }
 
     /// Inserts the rows of a time step. Returns whether it is complete.
-    fn play_step(
-        &mut self,
-        step: &TimeStep,
-        pace: Option<&Pacer>,
-        longest_ns: u64,
-    ) -> Result<bool> {
+    fn play_step(&mut self, step: &TimeStep, pace: Option<&Pacer>) -> Result<bool> {
         let end = self.calendar.first_from(step.to);
         let every = self.parameters.keep.every as usize;
         while self.came < end {
@@ -252,13 +247,13 @@ impl<'a> KeepRunner<'a> {
             let asks = !self.parameters.keep.ask.is_empty() && next / every > self.came / every;
             let to = self.commit(self.came..next, pace)?;
             self.came = next;
-            self.rows().there.store(next, Ordering::Relaxed);
+            self.calendar.rows.there.store(next, Ordering::Relaxed);
             if asks {
                 self.question()?;
             }
             self.close_slice_if_over(to)?;
             let now_ns = self.clock.nanoseconds(self.began, to);
-            if self.wrong.is_some() || self.is_over(now_ns, longest_ns) {
+            if self.wrong.is_some() || self.is_over(now_ns) {
                 return Ok(false);
             }
         }
@@ -302,7 +297,7 @@ impl<'a> KeepRunner<'a> {
 }
 
 /// Returns the mean bytes of the values of a row, at the width of their types.
-pub(in super::super) fn row_bytes(rows: &Rows) -> u64 {
+pub fn row_bytes(rows: &Rows) -> u64 {
     let all = rows.staged.rows();
     (0..all).map(|place| rows.staged.user_bytes(place)).sum::<u64>() / all.max(1) as u64
 }

@@ -15,7 +15,7 @@ use embermark_model::{Durability, Scale};
 use super::super::Defined;
 use super::super::cell::Cell;
 use super::super::oracle::check_newest;
-use super::super::port::{OperationResults, fingerprint};
+use super::super::port::{Found, fingerprint};
 use super::super::row::owned;
 use super::super::{phases, source};
 use super::{Calendar, Content, check_order};
@@ -26,11 +26,7 @@ fn retention() -> &'static str {
 }
 
 /// Returns the cell of a workload file whose rows are in a folder.
-pub(in super::super) fn cell(
-    text: &str,
-    scale: Scale,
-    folder: &Path,
-) -> Result<Cell, WorkloadError> {
+pub fn cell(text: &str, scale: Scale, folder: &Path) -> Result<Cell, WorkloadError> {
     let definition = parse("kept.toml", text, &[]).unwrap_or_else(|e| panic!("{e}"));
     let definition: &'static Definition = Box::leak(Box::new(definition));
     let staged = folder.join("staged");
@@ -98,8 +94,8 @@ fn an_hour_goes_when_all_of_it_is_older_than_a_day() {
 }
 
 /// Returns what a database with these rows finds when it is asked row by row.
-fn answered(cell: &Cell, (phase, i): (usize, usize), there: &[usize]) -> OperationResults {
-    let mut found = OperationResults::default();
+fn answered(cell: &Cell, (phase, i): (usize, usize), there: &[usize]) -> Found {
+    let mut found = Found::default();
     let rows = cell.rows_of(phase);
     let print = |place: &usize| fingerprint(rows.row(*place));
     let time = |place: &usize| calendar(cell).time(*place);
@@ -162,7 +158,7 @@ fn a_row_too_many_or_too_few_or_another_value_is_wrong() {
     let there = calendar.there(came);
     let held: Vec<usize> = there.clone().collect();
     let [newest, range, mean] = calendar.keep.ask[..] else { panic!() };
-    let refused = |phase: usize, spoil: &dyn Fn(&mut OperationResults)| {
+    let refused = |phase: usize, spoil: &dyn Fn(&mut Found)| {
         let mut found = answered(&cell, (phase, 0), &held);
         spoil(&mut found);
         let said = check_newest(&cell, (phase, 0), there.clone(), &found, &plain);

@@ -4,10 +4,8 @@ use embermark_contract::kv::Pairs;
 use embermark_language::Work;
 
 use super::super::arena::Strings;
-use super::super::cell::Cell;
-use super::super::codec::Codec;
 use super::super::rows::{Given, Source};
-use super::super::table_rows::Rows;
+use super::super::{Cell, Codec, Rows};
 
 /// Pairs for a bulk load that were laid out beforehand.
 pub(super) struct LaidPairs<'a> {

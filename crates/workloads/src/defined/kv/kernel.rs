@@ -3,39 +3,27 @@
 
 use std::collections::HashMap;
 
-use embermark_language::{Aggregate, Group, Grouped};
+use embermark_language::{Aggregate, Compute, Group, Grouped};
 use embermark_model::answer;
-use embermark_model::table::{TimeUnit, Value};
+use embermark_model::table::Value;
 use foldhash::fast::FixedState;
 use smallvec::SmallVec;
 
 use super::super::aggregate::in_order;
-use super::super::codec::Codec;
 use super::super::codec::field::Field;
-use super::super::month;
 use super::super::row::owned;
-use super::span::Span;
+use super::super::{Codec, month};
+use super::walks::Span;
 
 /// What rows are grouped by, and the group of the last row.
 struct By {
     field: Field,
-    bucket: Bucket,
+    by: Grouped,
     /// First value of the group, and the number of values in it. None before the first row.
     from: i64,
     values: u64,
     /// Whether the value is present.
     is_there: bool,
-}
-
-/// Which values form one group.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Bucket {
-    /// Equal values.
-    One,
-    /// Values in a bucket of this length.
-    Units(i64),
-    /// Times in a month.
-    Month(TimeUnit),
 }
 
 impl By {
@@ -56,26 +44,19 @@ impl By {
         let word = self.field.ordered(key, value);
         self.is_there = word.is_some();
         let word = word.unwrap_or_default();
-        (self.from, self.values) = match self.bucket {
+        (self.from, self.values) = match self.by {
             _ if !self.is_there => (0, 0),
-            Bucket::One => (word, 1),
-            Bucket::Units(units) => {
+            Grouped::Column(_) => (word, 1),
+            Grouped::Bucket { units, .. } => {
                 (word.saturating_sub(word.rem_euclid(units)), units.cast_unsigned())
             }
-            Bucket::Month(unit) => {
+            Grouped::Month { unit, .. } => {
                 let from = month::begin(word, unit);
                 (from, month::next(from, unit).wrapping_sub(from).cast_unsigned())
             }
         };
         self.from
     }
-}
-
-/// A value that is computed for each group.
-struct Computed {
-    aggregate: Aggregate,
-    /// Index of its field. `None`: it counts rows.
-    field: Option<usize>,
 }
 
 /// A field that values are computed from. It is loaded once for all of them.
@@ -102,7 +83,8 @@ impl Summed {
         let Self { field, document: _, sum, extremes, of_group } = self;
         if *extremes {
             let Some(value) = ordered(field) else { return };
-            of_group.extend(value);
+            of_group.least = of_group.least.min(value);
+            of_group.greatest = of_group.greatest.max(value);
             if *sum {
                 of_group.sum += field.number_of(value);
             }
@@ -133,7 +115,8 @@ pub(super) struct Groups<'a> {
     by: Vec<By>,
     /// Adds most rows, where every field is plain.
     span: Option<Span>,
-    computed: SmallVec<[Computed; 4]>,
+    /// By computed value: the index of its field. `None`: it counts rows.
+    computed: SmallVec<[Option<usize>; 4]>,
     fields: Vec<Summed>,
     /// Number of rows of the last row's group, and the group's index.
     rows: i64,
@@ -153,20 +136,15 @@ impl<'a> Groups<'a> {
     /// the key, if rows come in key order.
     pub(super) fn new(group: &'a Group, codec: &'a Codec, key: Option<&[usize]>) -> Option<Self> {
         let by = group.by.iter().map(|by| {
-            let (column, bucket) = match *by {
-                Grouped::Column(column) => (column, Bucket::One),
-                Grouped::Bucket { column, units } => (column, Bucket::Units(units)),
-                Grouped::Month { column, unit } => (column, Bucket::Month(unit)),
-            };
-            let field = codec.field(column)?;
-            Some(By { field, bucket, from: 0, values: 0, is_there: true })
+            let field = codec.field(by.column())?;
+            Some(By { field, by: *by, from: 0, values: 0, is_there: true })
         });
         let by: Vec<By> = by.collect::<Option<_>>()?;
         let (mut fields, mut columns) = (Vec::<Summed>::new(), Vec::new());
         let mut computed = SmallVec::new();
         for compute in &group.compute {
             let Some(column) = compute.column else {
-                computed.push(Computed { aggregate: compute.aggregate, field: None });
+                computed.push(None);
                 continue;
             };
             let place = columns.iter().position(|known| *known == column).unwrap_or(columns.len());
@@ -184,10 +162,10 @@ impl<'a> Groups<'a> {
             }
             fields[place].sum |= matches!(compute.aggregate, Aggregate::Sum | Aggregate::Avg);
             fields[place].extremes |= matches!(compute.aggregate, Aggregate::Min | Aggregate::Max);
-            computed.push(Computed { aggregate: compute.aggregate, field: Some(place) });
+            computed.push(Some(place));
         }
         let together = key.is_some_and(|key| begins(group, key));
-        let is_plain = fields.iter().all(|summed| summed.field.is_plain());
+        let is_plain = fields.iter().all(|summed| summed.field.plain);
         let span = if together && is_plain { span(group, codec) } else { None };
         let mut new = Self {
             group,
@@ -252,7 +230,7 @@ impl<'a> Groups<'a> {
         }
         self.identities.push(absent);
         if let Some(span) = &mut self.span {
-            let buckets = self.by.last().filter(|by| by.bucket != Bucket::One);
+            let buckets = self.by.last().filter(|by| in_buckets(by.by));
             span.go_to(key, buckets.map(|by| (by.field.in_key(by.from), by.values)));
         }
         self.place = match &mut self.places {
@@ -292,8 +270,9 @@ impl<'a> Groups<'a> {
                 owned(if is_there { by.field.value(*word) } else { Value::Null })
             });
             let (all, fields) = (&all, &fields);
-            let computed = computed.iter().map(move |computed| match computed.field {
-                Some(at) => all[n * fields.len() + at].value(computed.aggregate, &fields[at].field),
+            let computed = computed.iter().zip(&group.compute);
+            let computed = computed.map(move |(place, Compute { aggregate, .. })| match *place {
+                Some(at) => all[n * fields.len() + at].value(*aggregate, &fields[at].field),
                 None => answer::Value::Int(*rows),
             });
             of.chain(computed)
@@ -310,34 +289,27 @@ impl<'a> Groups<'a> {
 /// Returns the span of a group's keys, if rows are grouped by a prefix of their keys.
 fn span(group: &Group, codec: &Codec) -> Option<Span> {
     match group.by.split_last() {
-        Some((Grouped::Bucket { .. } | Grouped::Month { .. }, plain)) => {
-            Span::new(codec, plain.len(), true)
-        }
+        Some((last, plain)) if in_buckets(*last) => Span::new(codec, plain.len(), true),
         _ => Span::new(codec, group.by.len(), false),
     }
+}
+
+/// Returns whether several values form one group.
+const fn in_buckets(by: Grouped) -> bool {
+    !matches!(by, Grouped::Column(_))
 }
 
 /// Returns whether rows are grouped by a prefix of their keys: columns of the key from the first
 /// on, the last of which can be in buckets.
 fn begins(group: &Group, key: &[usize]) -> bool {
-    let columns = group.by.iter().map(|by| match *by {
-        Grouped::Column(column) => (column, false),
-        Grouped::Bucket { column, .. } | Grouped::Month { column, .. } => (column, true),
-    });
-    let (all, mut columns) = (group.by.len(), columns.zip(key).enumerate());
-    let is_next = |(n, ((column, bucket), of_key)): (usize, ((usize, bool), &usize))| {
-        column == *of_key && (!bucket || n + 1 == all)
+    let (all, mut columns) = (group.by.len(), group.by.iter().zip(key).enumerate());
+    let is_next = |(n, (by, of_key)): (usize, (&Grouped, &usize))| {
+        by.column() == *of_key && (!in_buckets(*by) || n + 1 == all)
     };
     all <= key.len() && columns.all(is_next)
 }
 
 impl Sum {
-    #[inline]
-    fn extend(&mut self, value: i64) {
-        self.least = self.least.min(value);
-        self.greatest = self.greatest.max(value);
-    }
-
     fn value(&self, aggregate: Aggregate, of: &Field) -> answer::Value {
         match aggregate {
             Aggregate::Count => answer::Value::Int(self.count),

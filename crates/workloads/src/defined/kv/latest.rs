@@ -5,17 +5,15 @@ use std::ops::ControlFlow;
 use embermark_contract::{Result, kv};
 use embermark_model::fingerprint::Checksum;
 
-use super::super::access::{Access, filters};
+use super::super::aggregate::LatestRows;
 use super::super::codec::conditions::Conditions;
-use super::super::latest_rows::LatestRows;
-use super::buffers::Buffers;
-use super::row_sum::{RowSum, print};
-use super::session::{KvSession, foreign};
+use super::super::{Access, Op, filters};
+use super::session::{Buffers, KvSession, RowSum, foreign, print};
 
 impl KvSession<'_> {
     /// Finds the newest rows of each value of a column, by a backward scan from the end of its
     /// rows.
-    pub(super) fn newest_by_key(&mut self, table: usize, found: &mut Checksum) -> Result<()> {
+    pub fn newest_by_key(&mut self, table: usize, found: &mut Checksum) -> Result<()> {
         let codec = &self.codecs[table];
         let mut sum = RowSum::new(self.by_values, codec, found);
         // Prefix lengths of the newest key: rows of its value, and rows of its value and time,
@@ -46,16 +44,10 @@ impl KvSession<'_> {
     }
 
     /// Finds the newest rows of the value of question `i`, from the end of its rows.
-    pub(super) fn newest_of_value(
-        &mut self,
-        phase: usize,
-        i: usize,
-        table: usize,
-        found: &mut Checksum,
-    ) -> Result<()> {
-        let (codec, of) = (&self.codecs[table], &self.cell.tables[table]);
+    pub fn newest_of_value(&mut self, op: Op, found: &mut Checksum) -> Result<()> {
+        let (codec, of) = (&self.codecs[op.table], &self.cell.tables[op.table]);
         let mut sum = RowSum::new(self.by_values, codec, found);
-        let filters = filters(self.cell, phase, i);
+        let filters = filters(self.cell, op.phase, op.i);
         let Buffers { key: from, to, room: newest, .. } = self.buffers;
         let access = Access::best(of.table, &filters);
         let ends = access.bounds(of.table, codec, &filters, from, to);
@@ -64,7 +56,7 @@ impl KvSession<'_> {
         let is_one = of.table.key.len() == 2;
         let mut of_time = 0;
         newest.clear();
-        self.operations.scan(self.tables[table], range, &mut |key, value| {
+        self.operations.scan(self.tables[op.table], range, &mut |key, value| {
             if newest.is_empty() {
                 of_time = codec.prefix(key, 2);
                 newest.extend_from_slice(key);
@@ -79,18 +71,13 @@ impl KvSession<'_> {
 
     /// Finds the newest row of the value of question `i` in a table whose key begins with the time,
     /// from the table's end.
-    pub(super) fn newest_from_end(
-        &mut self,
-        (phase, i): (usize, usize),
-        table: usize,
-        found: &mut Checksum,
-    ) -> Result<()> {
-        let codec = &self.codecs[table];
+    pub fn newest_from_end(&mut self, op: Op, found: &mut Checksum) -> Result<()> {
+        let codec = &self.codecs[op.table];
         let mut sum = RowSum::new(self.by_values, codec, found);
-        let filters = filters(self.cell, phase, i);
+        let filters = filters(self.cell, op.phase, op.i);
         let conditions = Conditions::new(codec, &filters);
         let backward = kv::Range::default().backward();
-        self.operations.scan(self.tables[table], backward, &mut |key, value| {
+        self.operations.scan(self.tables[op.table], backward, &mut |key, value| {
             if !conditions.are_met(codec, key, value) {
                 return ControlFlow::Continue(());
             }
@@ -101,16 +88,15 @@ impl KvSession<'_> {
     }
 
     /// Finds the newest rows of each value among all rows of a question.
-    pub(super) fn newest_of_all(
+    pub fn newest_of_all(
         &mut self,
-        (phase, i): (usize, usize),
-        table: usize,
+        op: Op,
         (by, time): (usize, usize),
         found: &mut Checksum,
     ) -> Result<()> {
         let by_values = self.by_values;
         let (mut newest, mut broken) = (LatestRows::default(), false);
-        self.filtered(phase, i, table, |codec, key, value| {
+        self.filtered(op, |codec, key, value| {
             let columns = (codec.column(key, value, by), codec.column(key, value, time));
             let row = print(by_values, codec, key, value);
             let ((Some(of), Some(at)), Some(row)) = (columns, row) else {

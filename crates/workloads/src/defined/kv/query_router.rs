@@ -1,5 +1,5 @@
-//! Routes questions to a store that also keeps its tables in columns: to the pairs, to the columns,
-//! or to the faster of both.
+//! Which phases a store does itself, and which questions go to the pairs of a store that also keeps
+//! its tables in columns, to the columns, or to the faster of both.
 
 use std::sync::Arc;
 
@@ -7,18 +7,14 @@ use embermark_contract::kv::mirror::{Decode, Side};
 use embermark_contract::kv::{KvStore, Table};
 use embermark_contract::sql::{QueryKind, SqlStore};
 use embermark_contract::{Result, Scope};
-use embermark_language::{Range, Span, Work};
+use embermark_language::{Aggregate, Compute, Group, Range, Removed, Span, Work};
 
-use super::super::access::{Access, By, filters};
-use super::super::arena::Arena;
-use super::super::cell::Cell;
-use super::super::codec::Codec;
+use super::super::access::By;
 use super::super::codec::row_decoder::{RowDecoder, order};
-use super::super::port::{OperationResults, Session};
+use super::super::kind::rows_at_once;
 use super::super::sql::{SqlSession, Statements};
-use super::buffers::Buffers;
-use super::paths::{counts_rows, newest_by_key, newest_from_end};
-use super::session::KvSession;
+use super::super::{Access, Arena, Cell, Codec, Found, Rows, Session, filters};
+use super::session::{Buffers, KvSession};
 
 /// Side of the store that answers a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +32,7 @@ impl Route {
         let rows = cell.rows_of(phase);
         match cell.work(phase) {
             Work::Sql(_) => Self::Rows,
-            Work::Group(group) if knows_count && counts_rows(group, rows.table) => Self::Pairs,
+            Work::Group(group) if knows_count && counts_rows(group, rows) => Self::Pairs,
             Work::Group(_) | Work::Gaps { .. } | Work::Outliers { .. } | Work::Correlate(_) => {
                 Self::Either
             }
@@ -58,22 +54,19 @@ pub(super) struct QueryRouter {
     routes: Vec<Route>,
     /// Decoder of each table.
     decoders: Vec<Arc<dyn Decode>>,
-    column_queries: ColumnQueries,
+    /// Statements for the columns.
+    statements: Statements,
+    /// Statements that create views of tables whose columns have another order than in the file.
+    views: String,
+    /// Number of the version of the rows that the statements were prepared for. None after the
+    /// database was reopened.
+    pub(super) number: Option<u64>,
     /// Questions answered since a phase was ready: by the pairs, and by the columns.
     pub(super) answered: [u64; 2],
 }
 
-/// Statements for the columns.
-struct ColumnQueries {
-    statements: Statements,
-    /// Statements that create views of tables whose columns have another order than in the file.
-    views: String,
-    /// Number of the version of the rows that the statements were prepared for.
-    number: Option<u64>,
-}
-
 impl QueryRouter {
-    pub(super) fn new(cell: &Cell, codecs: &Arc<[Codec]>, knows_count: bool) -> Self {
+    pub fn new(cell: &Cell, codecs: &Arc<[Codec]>, knows_count: bool) -> Self {
         let (mut decoders, mut views) = (Vec::<Arc<dyn Decode>>::new(), String::new());
         for (place, rows) in cell.tables.iter().enumerate() {
             let (table, mut name) = (rows.table, &*rows.table.name);
@@ -89,48 +82,33 @@ impl QueryRouter {
         }
         let phases = 0..cell.definition.phases.len();
         let routes = phases.map(|phase| Route::for_phase(cell, phase, knows_count)).collect();
-        let column_queries =
-            ColumnQueries { statements: Statements::new(cell, false), views, number: None };
-        Self { routes, decoders, column_queries, answered: [0; 2] }
+        let statements = Statements::new(cell, false);
+        Self { routes, decoders, statements, views, number: None, answered: [0; 2] }
     }
 
     /// Returns whether only the pairs answer a phase.
-    pub(super) fn by_pairs(&self, phase: usize) -> bool {
+    pub fn by_pairs(&self, phase: usize) -> bool {
         self.routes[phase] == Route::Pairs
     }
 
     /// Describes the tables to the store.
-    pub(super) fn show(&self, store: &mut dyn KvStore, tables: &[Table]) -> Result<()> {
+    pub fn show(&self, store: &mut dyn KvStore, tables: &[Table]) -> Result<()> {
         let Some(mirror) = store.mirror() else { return Ok(()) };
         let mut each = tables.iter().zip(&self.decoders);
         each.try_for_each(|(table, decode)| mirror.show(*table, Arc::clone(decode)))
     }
 
     /// Prepares the statements of a phase.
-    pub(super) fn ready(
-        &mut self,
-        store: &mut dyn KvStore,
-        cell: &Cell,
-        phase: usize,
-    ) -> Result<()> {
+    pub fn ready(&mut self, store: &mut dyn KvStore, cell: &Cell, phase: usize) -> Result<()> {
         self.answered = [0; 2];
         if self.routes[phase] == Route::Pairs {
             return Ok(());
         }
-        let column_queries = &mut self.column_queries;
-        store.ask_rows(&mut (), &mut |sql, number, ()| {
-            column_queries.ready(sql, number, cell, phase)
-        })
+        store.ask_rows(&mut (), &mut |sql, number, ()| self.prepare(sql, number, cell, phase))
     }
 
-    /// Forgets the statements after the database was reopened.
-    pub(super) fn reopened(&mut self) {
-        self.column_queries.number = None;
-    }
-}
-
-impl ColumnQueries {
-    fn ready(
+    /// Prepares the statements of a phase for this version of the rows.
+    fn prepare(
         &mut self,
         sql: &mut dyn SqlStore,
         number: u64,
@@ -154,9 +132,9 @@ impl ColumnQueries {
         number: u64,
         cell: &Cell,
         (phase, i): (usize, usize),
-        found: &mut OperationResults,
+        found: &mut Found,
     ) -> Result<()> {
-        self.ready(store, number, cell, phase)?;
+        self.prepare(store, number, cell, phase)?;
         let (statements, arena, looked) = (&self.statements, &Arena::default(), &mut Vec::new());
         let (written, room) = (&[][..], &mut Vec::new());
         SqlSession { store, cell, statements, arena, looked, written, room, batches: false }
@@ -181,43 +159,85 @@ impl Session for RoutedSession<'_> {
         Ok(0)
     }
 
-    fn change(&mut self, _: usize, _: usize, _: &mut OperationResults) -> Result<()> {
+    fn change(&mut self, _: usize, _: usize, _: &mut Found) -> Result<()> {
         Ok(())
     }
 
-    fn perform(&mut self, phase: usize, i: usize, found: &mut OperationResults) -> Result<()> {
+    fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
         let Self { store, cell, codecs, tables, arena, buffers, router } = self;
-        let QueryRouter { routes, column_queries, answered, .. } = &mut **router;
         let store = &mut **store;
-        let mut by_pairs = |store: &mut dyn KvStore, found: &mut OperationResults| {
-            store.within(Scope::PerOperation, |operations| {
-                let by_values = true;
-                KvSession { operations, cell, codecs, tables, arena, buffers, by_values }
-                    .perform(phase, i, found)
-            })
-        };
-        match routes[phase] {
+        match router.routes[phase] {
             Route::Rows => store.ask_rows(found, &mut |sql, number, found| {
-                column_queries.answer(sql, number, cell, (phase, i), found)
+                router.answer(sql, number, cell, (phase, i), found)
             }),
             Route::Pairs | Route::Either => {
                 let question = &cell.definition.phases[phase].name;
                 // The side that is asked second starts from what was found before both.
                 let (before, length) = (found.rows, found.result.len());
-                let pairs = &mut |store: &mut dyn KvStore, found: &mut OperationResults| {
+                let pairs = &mut |store: &mut dyn KvStore, found: &mut Found| {
                     found.rows = before;
                     found.result.truncate(length);
-                    by_pairs(store, found)
+                    store.within(Scope::PerOperation, |operations| {
+                        let by_values = true;
+                        KvSession { operations, cell, codecs, tables, arena, buffers, by_values }
+                            .perform(phase, i, found)
+                    })
                 };
-                let rows = &mut |sql: &mut dyn SqlStore, number, found: &mut OperationResults| {
+                let rows = &mut |sql: &mut dyn SqlStore, number, found: &mut Found| {
                     found.rows = before;
                     found.result.truncate(length);
-                    column_queries.answer(sql, number, cell, (phase, i), found)
+                    router.answer(sql, number, cell, (phase, i), found)
                 };
                 let side = store.ask(question, found, pairs, rows)?;
-                answered[usize::from(side == Side::Rows)] += 1;
+                router.answered[usize::from(side == Side::Rows)] += 1;
                 Ok(())
             }
         }
     }
+}
+
+/// Returns whether a store does the work of a phase by its own operations. `keeps` is whether it
+/// keeps the indexes of the table, and `counts` whether it knows the number of pairs.
+pub(super) fn is_native(cell: &Cell, phase: usize, keeps: bool, counts: bool) -> bool {
+    let rows = cell.rows_of(phase);
+    match cell.work(phase) {
+        work if rows_at_once(work) > 1 => false,
+        Work::Get { .. } | Work::Open { .. } => true,
+        Work::Insert { .. }
+        | Work::Update { .. }
+        | Work::Upsert { .. }
+        | Work::ReadModifyWrite { .. }
+        | Work::Delete { removed: Removed::Keys { .. }, .. } => keeps,
+        Work::Latest { by, time, .. } => newest_by_key(rows, *by, *time),
+        Work::Range(Range { span: Span::Rows { .. }, .. }) => true,
+        Work::Range(_) | Work::Find { .. } => {
+            let access = Access::best(rows.table, &filters(cell, phase, 0));
+            access.exact && (access.by == By::Key || keeps)
+        }
+        Work::Group(group) => counts && counts_rows(group, rows),
+        _ => false,
+    }
+}
+
+/// Returns whether a question only asks for the number of rows of a table.
+pub(super) fn counts_rows(group: &Group, Rows { table, .. }: &Rows) -> bool {
+    let is_of_rows = |compute: &Compute| {
+        let all_are_there = |column: usize| !table.columns[column].nullable;
+        compute.aggregate == Aggregate::Count && compute.column.is_none_or(all_are_there)
+    };
+    let plain = group.conditions.is_empty() && group.by.is_empty() && group.having.is_empty();
+    plain && group.compute.iter().all(is_of_rows)
+}
+
+/// Returns whether the newest row of each value of a column is the last of its rows in key order.
+pub(super) fn newest_by_key(rows: &Rows, by: usize, time: usize) -> bool {
+    rows.table.key.starts_with(&[by, time])
+}
+
+/// Returns whether the newest row of one value is searched from the end of the table, whose key
+/// begins with the time.
+pub(super) fn newest_from_end(cell: &Cell, phase: usize) -> bool {
+    let Work::Latest { by, time, .. } = cell.work(phase) else { return false };
+    let is_of_value = cell.each(phase, 0).is_some_and(|(column, _)| column == *by);
+    is_of_value && cell.rows_of(phase).table.key == [*time, *by]
 }

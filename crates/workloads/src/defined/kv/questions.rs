@@ -9,34 +9,28 @@ use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::table::Value;
 use smallvec::SmallVec;
 
-use super::super::access::{Access, By, Filters, filters, of_conditions};
-use super::super::aggregate::Groups;
-use super::super::codec::Codec;
+use super::super::access::{By, of_conditions};
+use super::super::aggregate::{Gaps, Groups};
 use super::super::codec::conditions::Conditions;
-use super::super::correlate;
-use super::super::gaps::Gaps;
 use super::super::outliers::Outliers;
-use super::super::port::{OperationResults, with};
-use super::buffers::Buffers;
-use super::paths::{counts_rows, newest_by_key};
-use super::row_sum::RowSum;
-use super::session::{KvSession, foreign};
+use super::super::port::with;
+use super::super::{Access, Codec, Filters, Found, Op, correlate, filters};
+use super::query_router::{counts_rows, newest_by_key};
+use super::session::{Buffers, KvSession, RowSum, foreign};
 use super::{kernel, walks};
 
 impl KvSession<'_> {
-    /// Visits the rows that meet the conditions of operation `i`.
-    pub(super) fn filtered(
+    /// Visits the rows that meet the conditions of an operation.
+    pub fn filtered(
         &mut self,
-        phase: usize,
-        i: usize,
-        table: usize,
+        op: Op,
         visit: impl FnMut(&Codec, &[u8], &[u8]) -> ControlFlow<()>,
     ) -> Result<()> {
-        self.filtered_by(&filters(self.cell, phase, i), table, visit)
+        self.filtered_by(&filters(self.cell, op.phase, op.i), op.table, visit)
     }
 
     /// Visits the rows that meet conditions.
-    pub(super) fn filtered_by(
+    pub fn filtered_by(
         &mut self,
         filters: &Filters<'_>,
         table: usize,
@@ -65,19 +59,12 @@ impl KvSession<'_> {
         })
     }
 
-    /// Reads the rows from a key on, as many as operation `i` asks for.
-    pub(super) fn rows_from(
-        &mut self,
-        phase: usize,
-        i: usize,
-        table: usize,
-        key: &[u8],
-        found: &mut OperationResults,
-    ) -> Result<()> {
-        let mut sum = RowSum::new(self.by_values, &self.codecs[table], &mut found.rows);
-        let mut left = self.cell.wanted(phase, i);
+    /// Reads the rows from a key on, as many as an operation asks for.
+    pub fn rows_from(&mut self, op: Op, key: &[u8], found: &mut Found) -> Result<()> {
+        let mut sum = RowSum::new(self.by_values, &self.codecs[op.table], &mut found.rows);
+        let mut left = self.cell.wanted(op.phase, op.i);
         let from = kv::Range::between(key, None);
-        self.operations.scan(self.tables[table], from, &mut |key, value| {
+        self.operations.scan(self.tables[op.table], from, &mut |key, value| {
             sum.add(key, value);
             left -= 1;
             if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -85,16 +72,10 @@ impl KvSession<'_> {
         sum.end()
     }
 
-    /// Reads whole rows that meet the conditions of operation `i`.
-    pub(super) fn between(
-        &mut self,
-        phase: usize,
-        i: usize,
-        table: usize,
-        found: &mut OperationResults,
-    ) -> Result<()> {
-        let mut sum = RowSum::new(self.by_values, &self.codecs[table], &mut found.rows);
-        self.filtered(phase, i, table, |_, key, value| {
+    /// Reads whole rows that meet the conditions of an operation.
+    pub fn between(&mut self, op: Op, found: &mut Found) -> Result<()> {
+        let mut sum = RowSum::new(self.by_values, &self.codecs[op.table], &mut found.rows);
+        self.filtered(op, |_, key, value| {
             sum.add(key, value);
             ControlFlow::Continue(())
         })?;
@@ -102,14 +83,15 @@ impl KvSession<'_> {
     }
 
     /// Groups the rows that meet conditions.
-    pub(super) fn group(
+    pub fn group(
         &mut self,
         group: &Group,
         filters: &Filters<'_>,
         result: &mut Vec<answer::Value>,
     ) -> Result<()> {
-        let (codec, table) = (&self.codecs[group.table], self.cell.tables[group.table].table);
-        if counts_rows(group, table) {
+        let (codec, of) = (&self.codecs[group.table], &self.cell.tables[group.table]);
+        let table = of.table;
+        if counts_rows(group, of) {
             let rows = self.count(group.table)?;
             result.clear();
             result.extend(group.compute.iter().map(|_| answer::Value::Int(rows.cast_signed())));
@@ -135,7 +117,7 @@ impl KvSession<'_> {
     }
 
     /// Returns the number of rows of a table, from the store or by a scan.
-    pub(super) fn count(&mut self, table: usize) -> Result<u64> {
+    pub fn count(&mut self, table: usize) -> Result<u64> {
         if let Some(rows) = self.operations.count(self.tables[table])? {
             return Ok(rows);
         }
@@ -148,30 +130,24 @@ impl KvSession<'_> {
     }
 
     /// Correlates two groups by the means of each.
-    pub(super) fn correlate(
-        &mut self,
-        phase: usize,
-        question: &Correlate,
-        found: &mut OperationResults,
-    ) -> Result<()> {
+    pub fn correlate(&mut self, op: Op, question: &Correlate, found: &mut Found) -> Result<()> {
         let cell = self.cell;
         let rows = &cell.tables[question.table];
-        cell.begin_question(phase, found);
+        cell.begin_question(op.phase, found);
         correlate::answer(question, &mut found.result, &mut |group, result| {
             self.group(group, &of_conditions(rows, &group.conditions), result)
         })
     }
 
     /// Finds values far from the mean of their group.
-    pub(super) fn outliers(
+    pub fn outliers(
         &mut self,
-        (phase, i): (usize, usize),
-        table: usize,
+        op: Op,
         (of, by): (usize, usize),
         deviations: f64,
-        found: &mut OperationResults,
+        found: &mut Found,
     ) -> Result<()> {
-        let (cell, codec) = (self.cell, &self.codecs[table]);
+        let (cell, Op { phase, i, table, .. }, codec) = (self.cell, op, &self.codecs[op.table]);
         let (table_of, filters) = (cell.tables[table].table, filters(cell, phase, i));
         let together = table_of.key.first() == Some(&by)
             && !matches!(Access::best(table_of, &filters).by, By::Index(_));
@@ -201,14 +177,14 @@ impl KvSession<'_> {
     }
 
     /// Finds gaps in the times of each value of a column.
-    pub(super) fn gaps(
+    pub fn gaps(
         &mut self,
-        (phase, i): (usize, usize),
-        table: usize,
+        op: Op,
         (by, time): (usize, usize),
         longer: i64,
-        found: &mut OperationResults,
+        found: &mut Found,
     ) -> Result<()> {
+        let Op { phase, i, table, .. } = op;
         let (cell, codec, mut broken) = (self.cell, &self.codecs[table], false);
         let (rows, filters) = (&cell.tables[table], filters(cell, phase, i));
         let in_order = newest_by_key(rows, by, time)
@@ -238,19 +214,13 @@ impl KvSession<'_> {
     }
 
     /// Reads columns of the rows that meet conditions.
-    pub(super) fn find(
-        &mut self,
-        phase: usize,
-        table: usize,
-        select: &[usize],
-        found: &mut OperationResults,
-    ) -> Result<()> {
+    pub fn find(&mut self, op: Op, select: &[usize], found: &mut Found) -> Result<()> {
         found.rows = Checksum::default();
-        if self.cell.tables[table].is_whole(select) {
-            return self.between(phase, 0, table, found);
+        if self.cell.tables[op.table].is_whole(select) {
+            return self.between(op, found);
         }
         let (mut rows, mut broken) = (Checksum::default(), false);
-        self.filtered(phase, 0, table, |codec, key, value| {
+        self.filtered(op, |codec, key, value| {
             let read =
                 |print, column: &usize| Some(with(print, codec.column(key, value, *column)?));
             match select.iter().try_fold(Fingerprint::default(), read) {

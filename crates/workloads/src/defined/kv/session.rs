@@ -7,15 +7,12 @@ use embermark_contract::{EngineError, Result};
 use embermark_language::{Range, Removed, Span, Work};
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 
-use super::super::access::filters;
-use super::super::arena::{Arena, Strings};
-use super::super::cell::Cell;
-use super::super::codec::Codec;
+use super::super::arena::Strings;
 use super::super::kind::rows_at_once;
-use super::super::port::{One, OperationResults, Session, Shared, Steps};
-use super::buffers::Buffers;
+use super::super::port::{One, with};
+use super::super::{Arena, Cell, Codec, Found, Op, Session, Shared, Steps, filters};
 use super::bulk::pair;
-use super::paths::{newest_by_key, newest_from_end};
+use super::query_router::{newest_by_key, newest_from_end};
 
 pub(super) struct KvSession<'a> {
     pub operations: &'a mut dyn Operations,
@@ -60,7 +57,7 @@ impl<'a> KvSession<'a> {
 
     /// Reads the row of a key.
     #[inline]
-    fn get(&mut self, table: usize, key: &[u8], found: &mut OperationResults) -> Result<()> {
+    fn get(&mut self, table: usize, key: &[u8], found: &mut Found) -> Result<()> {
         if let Some(value) = self.operations.get(self.tables[table], key)? {
             found.rows += Fingerprint::of_pair(key, value);
         }
@@ -95,15 +92,10 @@ impl<'a> KvSession<'a> {
     }
 
     /// Does operations of a phase. What they have in common is looked up once.
-    fn work(
-        &mut self,
-        phase: usize,
-        steps: impl Steps,
-        found: &mut OperationResults,
-    ) -> Result<u64> {
+    fn work(&mut self, phase: usize, steps: impl Steps, found: &mut Found) -> Result<u64> {
         let cell = self.cell;
-        let work = cell.work(phase);
-        let table = work.table().unwrap_or_default();
+        let all = Op::new(cell, phase, 0);
+        let (Op { work, table, .. }, op) = (all, |i| Op { i, ..all });
         let (keys, mut room) = (self.keys(phase, table), std::mem::take(&mut self.buffers.room));
         let done = match work {
             Work::Insert { .. } | Work::Upsert { .. } => {
@@ -112,9 +104,7 @@ impl<'a> KvSession<'a> {
             Work::Get { .. } | Work::Open { .. } => {
                 steps.each(|i| self.get(table, keys.at(i, &mut room), found))
             }
-            work if rows_at_once(work) > 1 => {
-                steps.each(|i| self.change_span(phase, i, table, found))
-            }
+            work if rows_at_once(work) > 1 => steps.each(|i| self.change_span(op(i), found)),
             Work::Update { .. } => steps.each(|i| {
                 let there = self.update(phase, i, table, keys.at(i, &mut room))?;
                 found.changed += u64::from(there);
@@ -131,20 +121,20 @@ impl<'a> KvSession<'a> {
                 found.changed += u64::from(self.operations.delete(self.tables[table], key)?);
                 Ok(())
             }),
-            Work::Delete { .. } => steps.each(|_| self.delete_older(phase, table, found)),
+            Work::Delete { .. } => steps.each(|_| self.delete_older(all, found)),
             Work::Range(Range { span: Span::Rows { .. }, .. }) => {
-                steps.each(|i| self.rows_from(phase, i, table, keys.at(i, &mut room), found))
+                steps.each(|i| self.rows_from(op(i), keys.at(i, &mut room), found))
             }
-            Work::Range(_) => steps.each(|i| self.between(phase, i, table, found)),
+            Work::Range(_) => steps.each(|i| self.between(op(i), found)),
             Work::Latest { .. } if newest_from_end(cell, phase) => {
-                steps.each(|i| self.newest_from_end((phase, i), table, &mut found.rows))
+                steps.each(|i| self.newest_from_end(op(i), &mut found.rows))
             }
             Work::Latest { by, time, .. } if cell.adds_up(phase) => steps.each(|i| {
                 let is_last = cell.each(phase, i).is_some_and(|(column, _)| column == *by);
                 if is_last && newest_by_key(&cell.tables[table], *by, *time) {
-                    self.newest_of_value(phase, i, table, &mut found.rows)
+                    self.newest_of_value(op(i), &mut found.rows)
                 } else {
-                    self.newest_of_all((phase, i), table, (*by, *time), &mut found.rows)
+                    self.newest_of_all(op(i), (*by, *time), &mut found.rows)
                 }
             }),
             Work::Latest { by, time, .. } => steps.each(|i| {
@@ -152,18 +142,18 @@ impl<'a> KvSession<'a> {
                 if newest_by_key(&cell.tables[table], *by, *time) {
                     self.newest_by_key(table, &mut found.rows)
                 } else {
-                    self.newest_of_all((phase, i), table, (*by, *time), &mut found.rows)
+                    self.newest_of_all(op(i), (*by, *time), &mut found.rows)
                 }
             }),
             Work::Gaps { by, time, longer, .. } => {
-                steps.each(|i| self.gaps((phase, i), table, (*by, *time), *longer, found))
+                steps.each(|i| self.gaps(op(i), (*by, *time), *longer, found))
             }
             Work::Outliers { of, by, deviations, .. } => {
-                steps.each(|i| self.outliers((phase, i), table, (*of, *by), *deviations, found))
+                steps.each(|i| self.outliers(op(i), (*of, *by), *deviations, found))
             }
-            Work::Correlate(question) => steps.each(|_| self.correlate(phase, question, found)),
-            Work::Find { select, .. } => steps.each(|_| self.find(phase, table, select, found)),
-            Work::UpdateWhere { .. } => steps.each(|_| self.update_where(phase, table, found)),
+            Work::Correlate(question) => steps.each(|_| self.correlate(all, question, found)),
+            Work::Find { select, .. } => steps.each(|_| self.find(all, select, found)),
+            Work::UpdateWhere { .. } => steps.each(|_| self.update_where(all, found)),
             Work::Group(group) => steps.each(|i| {
                 cell.begin_question(phase, found);
                 self.group(group, &filters(cell, phase, i), &mut found.result)
@@ -184,10 +174,9 @@ pub(super) fn foreign() -> EngineError {
 
 impl Session for KvSession<'_> {
     fn find_rows(&mut self, phase: usize) -> Result<usize> {
-        let table = self.cell.work(phase).table().unwrap_or_default();
         let mut keys = std::mem::take(&mut self.buffers.found);
         keys.clear();
-        self.filtered(phase, 0, table, |_, key, _| {
+        self.filtered(Op::new(self.cell, phase, 0), |_, key, _| {
             keys.push(key.to_vec());
             ControlFlow::Continue(())
         })?;
@@ -195,29 +184,82 @@ impl Session for KvSession<'_> {
         Ok(self.buffers.found.len())
     }
 
-    fn change(&mut self, phase: usize, n: usize, found: &mut OperationResults) -> Result<()> {
-        let work = self.cell.work(phase);
-        let table = work.table().unwrap_or_default();
+    fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()> {
+        let op = Op::new(self.cell, phase, 0);
         let key = std::mem::take(&mut self.buffers.found[n]);
-        let changed = match work {
-            Work::Delete { .. } => self.operations.delete(self.tables[table], &key),
-            _ => self.set_row(phase, table, &key),
+        let changed = match op.work {
+            Work::Delete { .. } => self.operations.delete(self.tables[op.table], &key),
+            _ => self.set_row(op, &key),
         };
         self.buffers.found[n] = key;
         found.changed += u64::from(changed?);
         Ok(())
     }
 
-    fn perform(&mut self, phase: usize, i: usize, found: &mut OperationResults) -> Result<()> {
+    fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
         self.work(phase, One(i), found).map(drop)
     }
 
-    fn each(
-        &mut self,
-        phase: usize,
-        part: Shared<'_>,
-        found: &mut OperationResults,
-    ) -> Result<u64> {
+    fn each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
         self.work(phase, part, found)
+    }
+}
+
+/// Memory for pairs on their way to and from the store.
+#[derive(Default)]
+pub(super) struct Buffers {
+    pub(super) key: Vec<u8>,
+    pub(super) value: Vec<u8>,
+    /// Key of an operation that was not laid out.
+    pub(super) room: Vec<u8>,
+    pub(super) to: Vec<u8>,
+    /// Keys found, to delete.
+    pub(super) found: Vec<Vec<u8>>,
+    /// Pairs found, to change: their bytes in sequence, and where each key and each value ends.
+    pub(super) pairs: Vec<u8>,
+    pub(super) ends: Vec<(usize, usize)>,
+}
+
+/// Adds up the rows of pairs.
+pub(super) struct RowSum<'a> {
+    by_values: bool,
+    codec: &'a Codec,
+    rows: &'a mut Checksum,
+    /// Whether a pair was not one of the table's.
+    broken: bool,
+}
+
+impl<'a> RowSum<'a> {
+    /// Adds to `rows` the bytes of pairs, or the values of their rows.
+    pub(super) const fn new(by_values: bool, codec: &'a Codec, rows: &'a mut Checksum) -> Self {
+        Self { by_values, codec, rows, broken: false }
+    }
+
+    /// Adds a pair.
+    #[inline]
+    pub(super) fn add(&mut self, key: &[u8], value: &[u8]) {
+        match print(self.by_values, self.codec, key, value) {
+            Some(print) => *self.rows += print,
+            None => self.broken = true,
+        }
+    }
+
+    /// Returns whether every pair was one of the table's.
+    pub(super) fn end(self) -> Result<()> {
+        if self.broken { Err(foreign()) } else { Ok(()) }
+    }
+}
+
+/// Returns what a pair adds: its bytes, or the values of its row.
+#[inline]
+pub(super) fn print(
+    by_values: bool,
+    codec: &Codec,
+    key: &[u8],
+    value: &[u8],
+) -> Option<Fingerprint> {
+    match by_values {
+        true => codec.read(key, value, Fingerprint::default(), with),
+        false => Some(Fingerprint::of_pair(key, value)),
     }
 }

@@ -8,14 +8,14 @@ use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::table::Value;
 use smallvec::SmallVec;
 
-use super::super::cell::Cell;
-use super::super::port::{fingerprint, with};
+use super::super::operation_keys::DrawnKey;
+use super::super::port::with;
 use super::super::row::Values;
-use super::super::table_rows::Rows;
+use super::super::{Cell, Rows, fingerprint};
 
 /// Changed rows of a table, with their changes.
 #[derive(Clone, Debug, Default)]
-pub(in super::super) struct Touched {
+pub struct Touched {
     rows: HashMap<usize, Fate>,
     /// New rows, by the fingerprints of their keys, with the operations that inserted them. With
     /// concurrent clients any of these can have been the last.
@@ -35,35 +35,45 @@ enum Fate {
 }
 
 impl Touched {
-    /// Notes that operation `i` of a phase sets columns of a row.
-    pub(super) fn set(&mut self, cell: &Cell, place: usize, phase: usize, i: usize) {
-        let fate = self.rows.entry(place).or_insert_with(|| Fate::Set(SmallVec::new()));
-        if let Fate::Set(columns) = fate {
-            for column in cell.set(phase, i) {
-                columns.retain(|(set, ..)| set != column);
-                columns.push((*column, phase, i));
+    /// Notes the changes of operations of a phase that changes rows by their keys. With `last`,
+    /// each comes after all others. Otherwise they are those of one of several clients, any of
+    /// which can have been the last.
+    pub fn by_key(
+        &mut self,
+        cell: &Cell,
+        phase: usize,
+        operations: impl Iterator<Item = usize>,
+        last: bool,
+    ) {
+        let work = cell.work(phase);
+        for i in operations {
+            match (cell.drawn(phase, i), work) {
+                (DrawnKey::Row(place), Work::Delete { .. }) => self.delete(place),
+                (DrawnKey::Row(place), _) => self.set(cell, place, (phase, i), last),
+                (DrawnKey::Absent(_), Work::Upsert { .. }) => self.put(cell, phase, i, last),
+                (DrawnKey::Absent(_), _) => {}
             }
         }
     }
 
-    /// Notes that an operation of one of several clients sets columns of a row. Any client can have
-    /// been the last.
-    pub(in super::super) fn set_by_one(
+    /// Notes that an operation sets columns of a row.
+    pub(super) fn set(
         &mut self,
         cell: &Cell,
         place: usize,
-        phase: usize,
-        i: usize,
+        (phase, i): (usize, usize),
+        last: bool,
     ) {
+        let set = cell.set(phase, i);
         let fate = self.rows.entry(place).or_insert_with(|| Fate::Set(SmallVec::new()));
         if let Fate::Set(columns) = fate {
-            columns.extend(cell.set(phase, i).iter().map(|column| (*column, phase, i)));
+            columns.retain(|(column, ..)| !last || !set.contains(column));
+            columns.extend(set.iter().map(|column| (*column, phase, i)));
         }
     }
 
-    /// Notes that operation `i` of a phase inserts a row whose key was absent. With `last`, it
-    /// comes after all others.
-    pub(in super::super) fn put(&mut self, cell: &Cell, phase: usize, i: usize, last: bool) {
+    /// Notes that operation `i` of a phase inserts a row whose key was absent.
+    fn put(&mut self, cell: &Cell, phase: usize, i: usize, last: bool) {
         let row = cell.upserted(phase, i);
         let puts = self.new.entry(key_of(cell.rows_of(phase), &row)).or_default();
         if last {
@@ -72,7 +82,7 @@ impl Touched {
         puts.push((phase, i));
     }
 
-    pub(in super::super) fn delete(&mut self, place: usize) {
+    pub fn delete(&mut self, place: usize) {
         self.rows.insert(place, Fate::Gone);
     }
 
@@ -82,7 +92,7 @@ impl Touched {
     }
 
     /// Returns whether it is known which rows changed.
-    pub(in super::super) const fn is_certain(&self) -> bool {
+    pub const fn is_certain(&self) -> bool {
         self.reached.is_none()
     }
 
@@ -105,25 +115,6 @@ impl Touched {
             return cell.update_value(*phase, *i, column);
         }
         rows.value(place, column)
-    }
-
-    /// Returns whether an operation can have set a column of a row of `rows` to this value. An
-    /// upsert writes every column, also those that it does not set: as they were loaded.
-    fn may_be(
-        &self,
-        cell: &Cell,
-        rows: &Rows,
-        place: usize,
-        column: usize,
-        got: Value<'_>,
-    ) -> bool {
-        let Some(Fate::Set(columns)) = self.rows.get(&place) else { return false };
-        columns.iter().any(|(set, phase, i)| {
-            let restores = matches!(cell.work(*phase), Work::Upsert { .. })
-                && !cell.set(*phase, *i).contains(&column);
-            *set == column && same(cell.update_value(*phase, *i, column), got)
-                || restores && same(rows.value(place, column), got)
-        })
     }
 
     /// Returns the values of an existing row.
@@ -149,13 +140,14 @@ impl Touched {
 
 /// Compares the rows of a whole table, in any order, with the expected ones, and keeps the first
 /// difference. Used for a table whose checksum is wrong.
-pub(in super::super) struct Content<'a> {
+pub struct Content<'a> {
     cell: &'a Cell,
     rows: &'a Rows,
     touched: &'a Touched,
     /// Number of rows inserted, from the first.
     put: usize,
-    seen: Vec<bool>,
+    /// Whether each row of the table was seen.
+    pub seen: Vec<bool>,
     /// Fingerprints of the keys of new rows that were seen.
     seen_new: HashSet<u64>,
     /// Rows seen that can be changed or not: those found unchanged, and those that are the same
@@ -166,12 +158,7 @@ pub(in super::super) struct Content<'a> {
 }
 
 impl<'a> Content<'a> {
-    pub(in super::super) fn new(
-        cell: &'a Cell,
-        table: usize,
-        touched: &'a Touched,
-        put: usize,
-    ) -> Self {
+    pub fn new(cell: &'a Cell, table: usize, touched: &'a Touched, put: usize) -> Self {
         let rows = &cell.tables[table];
         let seen = vec![false; rows.staged.rows()];
         let (seen_new, difference) = (HashSet::new(), None);
@@ -180,7 +167,7 @@ impl<'a> Content<'a> {
     }
 
     /// Takes a row of the table.
-    pub(in super::super) fn see(&mut self, got: &[Value<'_>]) {
+    pub fn see(&mut self, got: &[Value<'_>]) {
         if self.difference.is_none() {
             self.difference = self.compare(got).err();
         }
@@ -213,12 +200,25 @@ impl<'a> Content<'a> {
         }
         for (column, got) in got.iter().enumerate() {
             let expected = self.touched.value(self.cell, rows, place, column);
-            if !same(expected, *got) && !self.touched.may_be(self.cell, rows, place, column, *got) {
+            if !same(expected, *got) && !self.may_be(place, column, *got) {
                 let name = &rows.table.columns[column].name;
                 return Err(format!("{shown}: {name} is {got:?}, expected {expected:?}"));
             }
         }
         Ok(())
+    }
+
+    /// Returns whether an operation can have set a column of a row to this value. An upsert writes
+    /// every column, also those that it does not set: as they were loaded.
+    fn may_be(&self, place: usize, column: usize, got: Value<'_>) -> bool {
+        let Self { cell, rows, touched, .. } = self;
+        let Some(Fate::Set(columns)) = touched.rows.get(&place) else { return false };
+        columns.iter().any(|(set, phase, i)| {
+            let restores = matches!(cell.work(*phase), Work::Upsert { .. })
+                && !cell.set(*phase, *i).contains(&column);
+            *set == column && same(cell.update_value(*phase, *i, column), got)
+                || restores && same(rows.value(place, column), got)
+        })
     }
 
     /// Compares a row whose key none of the table's rows has.
@@ -240,13 +240,8 @@ impl<'a> Content<'a> {
         Err(format!("{shown} differs from the row that was written: {got:?}"))
     }
 
-    /// Returns which rows of the table were seen.
-    pub(in super::super) fn seen(self) -> Vec<bool> {
-        self.seen
-    }
-
     /// Returns whether the rows seen were right, and, with `all`, whether all rows were seen.
-    pub(in super::super) fn finish(self, all: bool) -> Result<(), Difference> {
+    pub fn finish(self, all: bool) -> Result<(), Difference> {
         if let Some(difference) = self.difference {
             return Err(Difference(difference));
         }

@@ -8,8 +8,8 @@ use embermark_language::{Aggregate, Condition, Group, Grouped, Operator, OrderBy
 use embermark_model::answer::{Difference, TOLERANCE, Value as Answered};
 use embermark_model::table::{OwnedValue, TimeUnit, Value};
 
+use super::super::Rows;
 use super::super::row::owned;
-use super::super::table_rows::Rows;
 use super::RowSet;
 
 /// A group, and what is computed of it.
@@ -22,11 +22,16 @@ pub(super) struct Expected {
 
 /// Returns all groups of the existing rows, in no order.
 pub(super) fn all(rows: &Rows, there: &RowSet, group: &Group) -> Vec<Expected> {
-    let mut groups: BTreeMap<String, Vec<Answered>> = BTreeMap::new();
-    let columns = group.compute.len();
-    let mut sums: BTreeMap<String, Vec<Accumulated>> = BTreeMap::new();
+    let mut groups: BTreeMap<String, (Vec<Answered>, Vec<Accumulated>)> = BTreeMap::new();
+    let nothing = || vec![Accumulated::default(); group.compute.len()];
     let met = met(rows, &group.conditions);
-    let add = |sums: &mut [Accumulated], place| {
+    if group.by.is_empty() {
+        // There is one group even without rows.
+        groups.insert(String::new(), (Vec::new(), nothing()));
+    }
+    for place in there.each().filter(|place| met(*place)) {
+        let by: Vec<Answered> = group.by.iter().map(|by| group_value(rows, place, *by)).collect();
+        let (_, sums) = groups.entry(key_of(&by)).or_insert_with(|| (by, nothing()));
         for (compute, sum) in group.compute.iter().zip(sums) {
             match compute.column.map(|column| rows.value(place, column)) {
                 None => sum.count += 1,
@@ -34,26 +39,10 @@ pub(super) fn all(rows: &Rows, there: &RowSet, group: &Group) -> Vec<Expected> {
                 Some(value) => sum.add(value),
             }
         }
-    };
-    let there = there.each().filter(|place| met(*place));
-    if group.by.is_empty() {
-        let mut all = vec![Accumulated::default(); columns];
-        there.for_each(|place| add(&mut all, place));
-        groups.insert(String::new(), Vec::new());
-        sums.insert(String::new(), all);
-    } else {
-        for place in there {
-            let by: Vec<Answered> =
-                group.by.iter().map(|by| group_value(rows, place, *by)).collect();
-            let key = key_of(&by);
-            groups.entry(key.clone()).or_insert(by);
-            add(sums.entry(key).or_insert_with(|| vec![Accumulated::default(); columns]), place);
-        }
     }
-    let none = vec![Accumulated::default(); columns];
-    let expected = groups.into_iter().map(|(key, mut row)| {
+    let expected = groups.into_values().map(|(mut row, sums)| {
         let mut off = vec![0.0; row.len()];
-        for (compute, sum) in group.compute.iter().zip(sums.get(&key).unwrap_or(&none)) {
+        for (compute, sum) in group.compute.iter().zip(sums) {
             let (value, by) = sum.value(compute.aggregate);
             row.push(value);
             off.push(by);

@@ -1,38 +1,27 @@
 //! Computes the right answers from the rows.
 
-mod changed;
 mod content;
-mod correlate;
-mod gaps;
 mod groups;
-mod latest;
-mod outliers;
 mod questions;
 mod reads;
-mod row_set;
 mod statistics;
-mod times;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use embermark_language::{Bound, Condition, Operator, Phase, Removed, Work};
-use embermark_model::answer::{Answer, Difference, Expected};
+use embermark_model::answer::{Answer, Difference};
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::table::Value;
 
-use super::cell::Cell;
 use super::kind::one_by_one;
 use super::operation_keys::DrawnKey;
-use super::port::{Database, OperationResults, fingerprint};
+pub(super) use super::oracle::content::{Content, Touched};
+pub(super) use super::oracle::questions::check as check_newest;
+use super::oracle::reads::TimeOrder;
 use super::row::Values;
-use super::table_rows::Rows;
-use times::TimeOrder;
-
-pub(super) use content::{Content, Touched};
-pub(super) use latest::check as check_newest;
-pub(super) use row_set::RowSet;
+use super::{Cell, Database, Found, Rows, fingerprint};
 
 /// Returns what a row adds to a phase's checksum, in the form of its database.
 pub(super) type Print<'a> = dyn Fn(&[Value<'_>]) -> Fingerprint + 'a;
@@ -63,8 +52,8 @@ pub(super) fn existing(
 }
 
 /// Compares the rows that operations have read with the expected ones.
-fn check_rows(expected: Checksum, found: &OperationResults) -> Result<(), Difference> {
-    Expected::Checksum(expected).check(&Answer::Checksum(found.rows))
+fn check_rows(expected: Checksum, found: &Found) -> Result<(), Difference> {
+    Answer::Checksum(expected).check(&Answer::Checksum(found.rows))
 }
 
 /// Knows what every phase must find and leave.
@@ -91,13 +80,36 @@ impl Oracle {
         &mut self,
         phase: usize,
         ops: u64,
-        found: &OperationResults,
+        found: &Found,
         reports_changes: bool,
         print: &Print<'_>,
     ) -> Result<(), Difference> {
-        let rows = self.cell.work(phase).table().map_or(0, |table| self.cell.tables[table].loaded);
-        self.once((phase, ops, rows), found, |oracle| {
-            oracle.compare(phase, ops, found, reports_changes, print)
+        let work = self.cell.work(phase);
+        let loaded = work.table().map_or(0, |table| self.cell.tables[table].loaded);
+        let counted = |expected: u64| {
+            if !reports_changes || found.changed == expected {
+                return Ok(());
+            }
+            let got = found.changed;
+            Err(Difference(format!("expected {expected} rows changed, the engine reports {got}")))
+        };
+        let rows = |expected: Checksum| check_rows(expected, found);
+        self.once((phase, ops, loaded), found, |oracle| match work {
+            Work::Insert { .. } | Work::Upsert { .. } => counted(ops),
+            Work::Get { .. } | Work::Open { reads: true, .. } => {
+                rows(oracle.got(phase, ops, print))
+            }
+            Work::Range(range) => rows(oracle.ranged(phase, range, ops, print)),
+            Work::Update { keys, .. } if keys.rows <= 1 => counted(oracle.present(phase, ops)),
+            Work::Update { .. } | Work::UpdateWhere { .. } => {
+                counted(oracle.touched(phase, ops).changed())
+            }
+            Work::ReadModifyWrite { .. } => {
+                rows(oracle.read_before(phase, ops, print))?;
+                counted(oracle.present(phase, ops))
+            }
+            Work::Delete { .. } => counted(oracle.touched(phase, ops).gone()),
+            _ => oracle.answered(phase, (&RowSet::First(loaded), ops), found, print),
         })
     }
 
@@ -106,7 +118,7 @@ impl Oracle {
     fn once(
         &mut self,
         of: (usize, u64, usize),
-        found: &OperationResults,
+        found: &Found,
         check: impl FnOnce(&mut Self) -> Result<(), Difference>,
     ) -> Result<(), Difference> {
         let digest = found.digest();
@@ -118,54 +130,6 @@ impl Oracle {
         Ok(())
     }
 
-    fn compare(
-        &mut self,
-        phase: usize,
-        ops: u64,
-        found: &OperationResults,
-        reports_changes: bool,
-        print: &Print<'_>,
-    ) -> Result<(), Difference> {
-        let cell = Arc::clone(&self.cell);
-        let work = cell.work(phase);
-        let counted = |expected: u64| {
-            if !reports_changes || found.changed == expected {
-                return Ok(());
-            }
-            let got = found.changed;
-            Err(Difference(format!("expected {expected} rows changed, the engine reports {got}")))
-        };
-        let rows = |expected: Checksum| check_rows(expected, found);
-        match work {
-            Work::Insert { .. } | Work::Upsert { .. } => counted(ops),
-            Work::Get { .. } | Work::Open { reads: true, .. } => rows(self.got(phase, ops, print)),
-            Work::Open { .. } => Ok(()),
-            Work::Range(range) => rows(self.ranged(phase, range, ops, print)),
-            Work::UpdateWhere { .. } => counted(self.touched(phase, ops).changed()),
-            Work::Update { keys, .. } if keys.rows > 1 => {
-                counted(self.touched(phase, ops).changed())
-            }
-            Work::Update { .. } => counted(self.present(phase, ops)),
-            Work::ReadModifyWrite { .. } => {
-                rows(self.read_before(phase, ops, print))?;
-                counted(self.present(phase, ops))
-            }
-            Work::Delete { .. } => counted(self.touched(phase, ops).gone()),
-            Work::Latest { .. }
-            | Work::Find { .. }
-            | Work::Gaps { .. }
-            | Work::Outliers { .. }
-            | Work::Correlate(_)
-            | Work::Group(_) => {
-                let loaded = cell.rows_of(phase).loaded;
-                self.answered(phase, (&RowSet::First(loaded), ops), found, print)
-            }
-            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {
-                Ok(())
-            }
-        }
-    }
-
     /// Compares what a question found, when asked this often over these rows, with what it must
     /// find.
     ///
@@ -175,7 +139,7 @@ impl Oracle {
         &mut self,
         phase: usize,
         (there, asked): (&RowSet, u64),
-        found: &OperationResults,
+        found: &Found,
         print: &Print<'_>,
     ) -> Result<(), Difference> {
         match there {
@@ -221,8 +185,31 @@ pub(super) fn values(rows: &Rows, place: usize) -> Values<'_> {
     rows.row(place).collect()
 }
 
-#[cfg(test)]
-mod by_hand;
+/// Positions of rows.
+pub(super) enum RowSet {
+    /// This many rows, from the first.
+    First(usize),
+    /// The marked rows, after a load that ended early in an order that only the engine knows.
+    Marked(Vec<bool>),
+    /// These rows, where rows come and expire.
+    These(Vec<usize>),
+}
+
+impl RowSet {
+    /// Returns each position.
+    fn each(&self) -> impl Iterator<Item = usize> + '_ {
+        let (most, these) = match self {
+            Self::First(rows) => (*rows, &[][..]),
+            Self::Marked(marks) => (marks.len(), &[][..]),
+            Self::These(places) => (0, &places[..]),
+        };
+        let all = (0..most).filter(|place| match self {
+            Self::Marked(marks) => marks[*place],
+            Self::First(_) | Self::These(_) => true,
+        });
+        all.chain(these.iter().copied())
+    }
+}
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
 //! Tests of the oracle with rows made by hand.
 
+mod by_hand;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -100,15 +102,15 @@ fn the_newest_rows_of_each_value_are_known() {
     let dir = tempfile::tempdir().unwrap();
     let (cell, definition) = cell(dir.path());
     let mut oracle = Oracle::new(Arc::clone(&cell));
-    let right = OperationResults { rows: sum(&cell, &[5, 3, 4]), ..OperationResults::default() };
+    let right = Found { rows: sum(&cell, &[5, 3, 4]), ..Found::default() };
     let latest = phase(definition, "latest");
     assert_eq!(oracle.check(latest, 1, &right, true, &print), Ok(()));
     for wrong in [&[5, 3][..], &[5, 3, 4, 4], &[0, 3, 4]] {
-        let wrong = OperationResults { rows: sum(&cell, wrong), ..OperationResults::default() };
+        let wrong = Found { rows: sum(&cell, wrong), ..Found::default() };
         assert!(oracle.check(latest, 1, &wrong, true, &print).is_err());
     }
     // The row without a note belongs to no group.
-    let right = OperationResults { rows: sum(&cell, &[5, 1, 4]), ..OperationResults::default() };
+    let right = Found { rows: sum(&cell, &[5, 1, 4]), ..Found::default() };
     assert_eq!(oracle.check(phase(definition, "by_note"), 1, &right, true, &print), Ok(()));
 }
 
@@ -124,7 +126,7 @@ fn ranges_hold_the_rows_of_their_time() {
         let Some(Value::Int(station)) = cell.range_value(window, i) else { panic!("no station") };
         expected += sum(&cell, &[[5, 3, 4][station as usize - 1]]);
     }
-    let right = OperationResults { rows: expected, ..OperationResults::default() };
+    let right = Found { rows: expected, ..Found::default() };
     assert_eq!(oracle.check(window, 3, &right, true, &print), Ok(()));
     assert!(oracle.check(window, 2, &right, true, &print).is_err());
 }
@@ -140,10 +142,7 @@ fn groups_are_filtered_bucketed_and_computed() {
     };
     let rows =
         [row(1, 60, 1, 20.0), row(1, 300, 1, 22.0), row(2, 300, 1, 4.0), row(3, 300, 1, 10.0)];
-    let found = |rows: &[[Answered; 4]]| OperationResults {
-        result: rows.concat(),
-        ..OperationResults::default()
-    };
+    let found = |rows: &[[Answered; 4]]| Found { result: rows.concat(), ..Found::default() };
     assert_eq!(oracle.check(hourly, 1, &found(&rows), true, &print), Ok(()));
     let mut turned = rows.clone();
     turned.reverse();
@@ -169,13 +168,7 @@ fn the_best_groups_come_in_order() {
     let third = row(2, 0.5 / 3.0, 3, 90);
     let mut check = |rows: &[&[Answered; 4]]| {
         let result = rows.iter().flat_map(|row| row.iter().cloned()).collect();
-        oracle.check(
-            means,
-            1,
-            &OperationResults { result, ..OperationResults::default() },
-            true,
-            &print,
-        )
+        oracle.check(means, 1, &Found { result, ..Found::default() }, true, &print)
     };
     assert_eq!(check(&[&one, &two]), Ok(()));
     assert!(check(&[&two, &one]).unwrap_err().0.contains("comes before"));
@@ -194,7 +187,7 @@ fn a_group_without_a_value_to_order_by_may_stand_anywhere_and_hides_no_other() {
     let (absent, last) = (row(200, Answered::Null), row(90, Answered::Float(0.0)));
     let mut check = |rows: [&[Answered; 2]; 2]| {
         let result = rows.into_iter().flatten().cloned().collect();
-        let found = OperationResults { result, ..OperationResults::default() };
+        let found = Found { result, ..Found::default() };
         oracle.check(times, 1, &found, true, &print)
     };
     assert_eq!(check([&best, &second]), Ok(()));
@@ -237,7 +230,7 @@ fn gaps_are_known() {
     let silent = phase(definition, "silent");
     let gap = |of, from, until| [of, from, until].map(Answered::Int);
     let mut check = |gaps: &[[Answered; 3]]| {
-        let found = OperationResults { result: gaps.concat(), ..OperationResults::default() };
+        let found = Found { result: gaps.concat(), ..Found::default() };
         oracle.check(silent, 1, &found, true, &print)
     };
     let right = [gap(2, 100, 300)];
@@ -260,13 +253,7 @@ fn groups_that_meet_no_condition_are_left_out_and_one_at_its_bound_may_be() {
     let (one, at, cold) = (row(1, 21.0, 2), row(3, 10.0, 1), row(2, 0.5 / 3.0, 3));
     let mut check = |rows: &[&[Answered; 3]]| {
         let result = rows.iter().flat_map(|row| row.iter().cloned()).collect();
-        oracle.check(
-            warm,
-            1,
-            &OperationResults { result, ..OperationResults::default() },
-            true,
-            &print,
-        )
+        oracle.check(warm, 1, &Found { result, ..Found::default() }, true, &print)
     };
     assert_eq!(check(&[&one, &at]), Ok(()));
     assert_eq!(check(&[&one]), Ok(()));

@@ -11,15 +11,12 @@
 //! of tags or of the time.
 
 mod conditions;
-pub(super) mod groups;
-mod rows;
 pub(super) mod statistics;
-mod text;
 
 use embermark_contract::EngineError;
 use embermark_model::table::{Column, ColumnType, Table, TimeUnit};
 
-use text::quoted;
+use conditions::quoted;
 
 /// A field with the value 1 in every point of a table whose columns can all be absent. No column
 /// has its name.
@@ -34,9 +31,11 @@ pub(super) struct Measurement {
     pub tags: Vec<usize>,
     /// All other columns.
     pub fields: Vec<usize>,
+    /// Names of the columns of a row, in order.
+    pub columns: Vec<&'static str>,
     unit: TimeUnit,
     /// A field that every point has.
-    mark: &'static str,
+    pub mark: &'static str,
     /// `SELECT … FROM …` for whole rows.
     select: String,
 }
@@ -44,7 +43,7 @@ pub(super) struct Measurement {
 impl Measurement {
     /// Creates the measurement of a table, or returns why it cannot be one. `found_by` are the
     /// columns that are tags in addition to a key of one number.
-    pub(super) fn new(table: &'static Table, found_by: &[usize]) -> Result<Self, String> {
+    pub fn new(table: &'static Table, found_by: &[usize]) -> Result<Self, String> {
         let of = |column: usize| table.columns[column].of;
         let is_binary = |column: &Column| column.within.as_ref().is_some_and(|own| own.binary);
         if table.columns.iter().any(is_binary) {
@@ -89,21 +88,20 @@ impl Measurement {
         let names = names.chain(always.is_none().then_some(MARK)).map(quoted);
         let names: Vec<String> = names.collect();
         let select = format!("SELECT {} FROM {}", names.join(", "), quoted(&table.name));
-        Ok(Self { table, time, tags, fields, unit, mark, select })
-    }
-
-    /// Returns whether points need an extra field that is always present.
-    pub(super) fn is_marked(&self) -> bool {
-        self.mark == MARK
+        let name = |(n, column): (usize, &'static Column)| {
+            if Some(n) == time { "time" } else { &*column.name }
+        };
+        let columns = table.columns.iter().enumerate().map(name).collect();
+        Ok(Self { table, time, tags, fields, columns, unit, mark, select })
     }
 
     /// Returns the nanoseconds of one unit of the time column.
-    pub(super) const fn nanoseconds(&self) -> i64 {
+    pub const fn nanoseconds(&self) -> i64 {
         1_000_000_000 / self.unit.per_second()
     }
 
     /// Returns a time of the column in nanoseconds.
-    pub(super) fn time_ns(&self, time: i64) -> embermark_contract::Result<i64> {
+    pub fn time_ns(&self, time: i64) -> embermark_contract::Result<i64> {
         time.checked_mul(self.nanoseconds()).ok_or_else(|| {
             let what = format!("the time {time} {}, in nanoseconds", self.unit.name());
             EngineError::unsupported("a series store", what)
@@ -112,16 +110,8 @@ impl Measurement {
 
     /// Returns whether each series has one value, so that its newest point is the value's newest
     /// row.
-    pub(super) fn finds_latest(&self, by: usize, time: usize) -> bool {
+    pub fn finds_latest(&self, by: usize, time: usize) -> bool {
         self.tags == [by] && self.time == Some(time)
-    }
-
-    /// Returns the names of the columns of a row, in order.
-    pub(super) fn columns(&self) -> Vec<&'static str> {
-        let name = |(n, column): (usize, &'static embermark_model::table::Column)| {
-            if Some(n) == self.time { "time" } else { &*column.name }
-        };
-        self.table.columns.iter().enumerate().map(name).collect()
     }
 
     /// Returns the column's unit as a suffix of durations.
@@ -133,12 +123,6 @@ impl Measurement {
             TimeUnit::Nanoseconds => "ns",
         }
     }
-}
-
-/// A measurement, and the names of the columns of its rows.
-pub(super) struct Measured {
-    pub measurement: Measurement,
-    pub columns: Vec<&'static str>,
 }
 
 /// Returns whether a column can be a tag of points whose tags are their table's indexed columns: a

@@ -6,9 +6,9 @@ use embermark_contract::{EngineError, Result};
 use embermark_model::table::{ColumnType, Value};
 use smallvec::SmallVec;
 
+use super::super::Rows;
 use super::super::row::{self, Values};
 use super::super::rows::Source;
-use super::super::table_rows::Rows;
 use super::influxql::{MARK, Measurement};
 
 /// Decodes a point.
@@ -115,7 +115,7 @@ impl<'a> Row<'a> {
         for column in &measurement.fields {
             row.set(measurement, *column, values[*column]);
         }
-        if measurement.is_marked() {
+        if measurement.mark == MARK {
             row.fields.push((MARK, FieldValue::Int(1)));
         }
         Ok(row)

@@ -1,53 +1,43 @@
 //! Operations on a series store.
 
-mod changes;
 mod reads;
 mod statistics;
 
 use embermark_contract::Result;
 use embermark_contract::series::SeriesStore;
-use embermark_language::Work;
-use embermark_model::table::OwnedValue;
+use embermark_language::{Removed, Work};
+use embermark_model::table::{OwnedValue, Value};
 
-use super::super::access::filters;
-use super::super::arena::Arena;
-use super::super::cell::Cell;
 use super::super::kind::rows_at_once;
-use super::super::port::{OperationResults, Session, Shared, Steps, fingerprint};
-use super::super::row::{OwnedKey, Values};
-use super::execution::all_are_there;
-use super::influxql::Measured;
-use super::influxql::groups::Groups;
+use super::super::row::Values;
+use super::super::{
+    Arena, Cell, Found, Op, OwnedKey, Question, Session, Shared, Steps, filters, fingerprint,
+};
+use super::influxql::Measurement;
 use super::point::Row;
-use changes::write_set;
 
 pub(super) struct SeriesSession<'a> {
     pub store: &'a mut dyn SeriesStore,
     pub cell: &'a Cell,
-    pub tables: &'a [std::result::Result<Measured, String>],
-    pub questions: &'a [Vec<Groups>],
+    pub tables: &'a [std::result::Result<Measurement, String>],
+    pub questions: &'a [Vec<Question>],
     pub text: &'a mut String,
     pub arena: &'a Arena,
     pub looked: &'a mut Vec<OwnedKey>,
 }
 
 impl Session for SeriesSession<'_> {
-    fn each(
-        &mut self,
-        phase: usize,
-        part: Shared<'_>,
-        found: &mut OperationResults,
-    ) -> Result<u64> {
+    fn each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
         let (cell, tables) = (self.cell, self.tables);
         if let (Work::Latest { table, by, time }, Some((column, _))) =
             (cell.work(phase), cell.each(phase, 0))
             && let Ok(of) = &tables[*table]
             && column == *by
-            && of.measurement.finds_latest(*by, *time)
+            && of.finds_latest(*by, *time)
         {
             return part.part.at_once(|| {
                 let values = cell.each[phase].iter().map(OwnedValue::as_value);
-                of.measurement.latest_of_all(*by, values, self.text);
+                of.latest_of_all(*by, values, self.text);
                 self.read(of, &mut |row| found.rows += fingerprint(row))
             });
         }
@@ -56,10 +46,10 @@ impl Session for SeriesSession<'_> {
 
     fn find_rows(&mut self, phase: usize) -> Result<usize> {
         let (cell, tables) = (self.cell, self.tables);
-        let Ok(of) = &tables[cell.work(phase).table().unwrap_or_default()] else { return Ok(0) };
+        let Ok(of) = &tables[Op::new(cell, phase, 0).table] else { return Ok(0) };
         let (mut keys, filters) = (std::mem::take(self.looked), filters(cell, phase, 0));
         keys.clear();
-        let key = &of.measurement.table.key;
+        let key = &of.table.key;
         self.filtered(of, &filters, &mut |row| {
             keys.push(key.iter().map(|column| row[*column].to_owned()).collect());
         })?;
@@ -67,65 +57,62 @@ impl Session for SeriesSession<'_> {
         Ok(self.looked.len())
     }
 
-    fn change(&mut self, phase: usize, n: usize, _: &mut OperationResults) -> Result<()> {
-        let (cell, tables, key) = (self.cell, self.tables, &self.looked[n]);
-        let work = cell.work(phase);
-        let Ok(of) = &tables[work.table().unwrap_or_default()] else { return Ok(()) };
-        let measurement = &of.measurement;
+    fn change(&mut self, phase: usize, n: usize, _: &mut Found) -> Result<()> {
+        let (op, tables, key) = (Op::new(self.cell, phase, 0), self.tables, &self.looked[n]);
+        let Ok(of) = &tables[op.table] else { return Ok(()) };
         let key: Values<'_> = key.iter().map(OwnedValue::as_value).collect();
-        if let Work::Delete { .. } = work {
-            measurement.delete(&key, self.text);
+        if let Work::Delete { .. } = op.work {
+            of.delete(&key, self.text);
             return self.store.execute(self.text);
         }
-        write_set(self.store, cell, measurement, (phase, 0), key)
+        write_set(self.store, self.cell, of, op, key)
     }
 
-    fn perform(&mut self, phase: usize, i: usize, found: &mut OperationResults) -> Result<()> {
-        let (cell, tables) = (self.cell, self.tables);
-        let work = cell.work(phase);
-        let table = work.table().unwrap_or_default();
+    fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
+        let (cell, tables, op) = (self.cell, self.tables, Op::new(self.cell, phase, i));
+        let Op { work, table, .. } = op;
         // Tables that cannot be measurements are refused earlier.
         let Ok(of) = &tables[table] else { return Ok(()) };
         match work {
             Work::Insert { .. } => {
-                let row = Row::whole(&of.measurement, &cell.tables[table], i)?;
-                self.store.write(&of.measurement.table.name, &row.point())?;
+                let row = Row::whole(of, &cell.tables[table], i)?;
+                self.store.write(&of.table.name, &row.point())?;
                 found.changed += 1;
             }
             Work::Get { .. } | Work::Open { .. } => {
-                self.get(of, phase, i, found)?;
+                self.get(of, op, found)?;
             }
             Work::Upsert { .. } => {
                 let values = cell.upserted(phase, i);
-                let row = Row::of_values(&of.measurement, &values)?;
-                self.store.write(&of.measurement.table.name, &row.point())?;
+                let row = Row::of_values(of, &values)?;
+                self.store.write(&of.table.name, &row.point())?;
                 found.changed += 1;
             }
-            work if rows_at_once(work) > 1 => self.change_span(of, phase, i)?,
+            work if rows_at_once(work) > 1 => self.change_span(of, op)?,
             Work::Update { keys, .. } => {
-                let mut seen = OperationResults::default();
-                if all_are_there(keys) || self.get(of, phase, i, &mut seen)? {
-                    self.update(of, phase, i, found)?;
+                let mut seen = Found::default();
+                if keys.absent == 0.0 || self.get(of, op, &mut seen)? {
+                    self.update(of, op, found)?;
                 }
             }
             Work::ReadModifyWrite { .. } => {
                 // It must see what the one before has written.
                 self.store.flush()?;
-                if self.get(of, phase, i, found)? {
-                    self.update(of, phase, i, found)?;
+                if self.get(of, op, found)? {
+                    self.update(of, op, found)?;
                 }
             }
-            Work::Delete { removed, .. } => self.delete(of, (phase, i), removed, found)?,
-            Work::Latest { by, time, .. } => self.latest(of, (phase, i), (*by, *time), found)?,
-            Work::Range(range) => self.range(of, (phase, i), range, found)?,
+            Work::Delete { removed, .. } => self.delete(of, op, removed, found)?,
+            Work::Latest { by, time, .. } => self.latest(of, op, (*by, *time), found)?,
+            Work::Range(range) => self.range(of, op, range, found)?,
             Work::Gaps { by, time, longer, .. } => {
-                self.gaps(of, (phase, i), (*by, *time), *longer, found)?;
+                self.gaps(of, op, (*by, *time), *longer, found)?;
             }
             Work::Outliers { of: column, by, deviations, .. } => {
-                self.outliers(of, (phase, i), (*column, *by), *deviations, found)?;
+                self.outliers(of, op, (*column, *by), *deviations, found)?;
             }
-            Work::Correlate(question) => self.correlate(of, phase, question, found)?,
-            Work::Find { select, .. } => self.find(of, phase, select, found)?,
+            Work::Correlate(question) => self.correlate(of, op, question, found)?,
+            Work::Find { select, .. } => self.find(of, op, select, found)?,
             Work::UpdateWhere { .. } => self.change_where(phase, found)?,
             Work::Group(group) => {
                 let (questions, filters) = (&self.questions[phase], filters(cell, phase, i));
@@ -137,4 +124,84 @@ impl Session for SeriesSession<'_> {
         }
         Ok(())
     }
+}
+
+impl SeriesSession<'_> {
+    /// Rewrites fields of a point.
+    fn update(&mut self, of: &Measurement, op: Op, found: &mut Found) -> Result<()> {
+        let key = self.cell.key_in(self.arena, op.phase, op.i);
+        write_set(self.store, self.cell, of, op, key)?;
+        found.changed += 1;
+        Ok(())
+    }
+
+    /// Deletes points: by a key, by conditions, or by their age.
+    fn delete(
+        &mut self,
+        of: &Measurement,
+        op: Op,
+        removed: &Removed,
+        found: &mut Found,
+    ) -> Result<()> {
+        let cell = self.cell;
+        match removed {
+            Removed::Where { .. } => return self.change_where(op.phase, found),
+            Removed::Keys { .. } => {
+                of.delete(&cell.key_in(self.arena, op.phase, op.i), self.text);
+            }
+            Removed::Older { time, units } => {
+                let until = cell.tables[op.table].older(*time, *units);
+                of.delete_until(until, self.text);
+            }
+        }
+        self.store.execute(self.text)
+    }
+
+    /// Changes adjacent points of a series: deletes them, or finds and rewrites each.
+    fn change_span(&mut self, of: &Measurement, op: Op) -> Result<()> {
+        let cell = self.cell;
+        let [first, last] = cell.ends(op.phase, op.i);
+        let Some(last) = last.last().copied() else { return Ok(()) };
+        if let Work::Delete { .. } = op.work {
+            of.delete_between(&first, last, self.text);
+            return self.store.execute(self.text);
+        }
+        let mut keys = std::mem::take(self.looked);
+        keys.clear();
+        of.rows(&of.between(&first, last), self.text);
+        let key = &of.table.key;
+        self.read(of, &mut |row| {
+            keys.push(key.iter().map(|column| row[*column].to_owned()).collect());
+        })?;
+        for key in &keys {
+            let key = key.iter().map(OwnedValue::as_value);
+            write_set(self.store, cell, of, op, key)?;
+        }
+        *self.looked = keys;
+        Ok(())
+    }
+
+    /// Rewrites or deletes the points that meet conditions, each by its key.
+    fn change_where(&mut self, phase: usize, found: &mut Found) -> Result<()> {
+        (0..self.find_rows(phase)?).try_for_each(|n| self.change(phase, n, found))
+    }
+}
+
+/// Writes the fields that an operation sets into the point of a key.
+fn write_set<'a>(
+    store: &mut dyn SeriesStore,
+    cell: &'a Cell,
+    measurement: &Measurement,
+    Op { phase, i, .. }: Op,
+    key: impl IntoIterator<Item = Value<'a>>,
+) -> Result<()> {
+    let mut row = Row::of_key(measurement, key)?;
+    for column in cell.set(phase, i) {
+        row.set(measurement, *column, cell.update_value(phase, i, *column));
+    }
+    // An absent value stays absent, and can be all there was to set.
+    if row.fields.is_empty() {
+        return Ok(());
+    }
+    store.write(&measurement.table.name, &row.point())
 }

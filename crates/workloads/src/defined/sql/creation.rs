@@ -1,13 +1,12 @@
-//! Creating tables, their partitions, and their indexes.
+//! Definitions of tables, and creating them with their partitions and indexes.
 
-use embermark_contract::Result;
-use embermark_contract::sql::{QueryKind, SqlType};
+use embermark_contract::sql::{Dialect, Nullable, QueryKind, SqlType, TableDef};
+use embermark_contract::{EngineError, Result};
 use embermark_language::{Asked, Keep, Work};
-use embermark_model::table::{ColumnType, Table};
+use embermark_model::table::{Column, ColumnType, Table};
 
-use super::super::documents::Stored;
-use super::super::port::TimeStep;
-use super::definition::{document_type, partition, sql_type};
+use super::super::documents::Document;
+use super::super::{Stored, TimeStep};
 use super::phases::texts;
 use super::{ColumnTypes, SqlTables};
 
@@ -75,11 +74,10 @@ impl SqlTables {
                 let column = &*columns[keep.time].name;
                 parts.create(def, column, &partition(first), first.from, first.to)
             }
-            (Some(_), None) => vec![dialect.create_table_read_backwards(def, types)],
-            (None, _) if self.asks_for_ends(table) => {
+            _ if kept.is_some() || self.asks_for_ends(table) => {
                 vec![dialect.create_table_read_backwards(def, types)]
             }
-            (None, _) => vec![dialect.create_table_of(def, types)],
+            _ => vec![dialect.create_table_of(def, types)],
         };
         create.iter().try_for_each(|statement| self.store.batch(statement))?;
         let by_time = time_in_key(self.cell.tables[table].table).filter(|_| kept.is_none());
@@ -95,38 +93,13 @@ impl SqlTables {
             self.store.batch(&format!("CREATE INDEX {called} ON {name} ({of})"))?;
         }
         self.expiry = None;
-        if let Some((keep, _)) = kept {
-            self.is_parted = types.is_empty() && dialect.range_partitions().is_some();
-            if !self.is_parted {
-                self.store.expect(QueryKind::Point)?;
-                self.expected = Some(QueryKind::Point);
-                let texts = texts(self.store.dialect(), &self.cell.tables[table], true);
-                self.expiry = Some(self.store.prepare(&texts.delete_between(keep.time))?);
-            }
+        if let (Some((keep, _)), None) = (kept, parts) {
+            self.store.expect(QueryKind::Point)?;
+            self.expected = Some(QueryKind::Point);
+            let texts = texts(self.store.dialect(), &self.cell.tables[table], true);
+            self.expiry = Some(self.store.prepare(&texts.delete_between(keep.time))?);
         }
         Ok(())
-    }
-
-    /// Returns the columns of an index that the database lacks. `None` if it lacks none or does not
-    /// list its indexes.
-    pub(super) fn missing_index(&mut self, table: usize) -> Result<Option<String>> {
-        let names = self.store.dialect().index_names(self.defs[table].name);
-        let Table { columns, indexes, .. } = self.cell.tables[table].table;
-        let Some(names) = names.filter(|_| !indexes.is_empty() && !self.cell.appends_only) else {
-            return Ok(None);
-        };
-        let (names, mut known) = (self.store.prepare(&names)?, Vec::new());
-        self.store.query(names, &[], &mut |row| {
-            known.extend(row.text(0)?.map(str::to_lowercase));
-            Ok(())
-        })?;
-        let is_there = |number| known.contains(&self.index_name(table, number).to_lowercase());
-        let missing = (0..indexes.len()).find(|number| !is_there(*number));
-        let names = |index: &Vec<usize>| {
-            let names: Vec<&str> = index.iter().map(|column| &*columns[*column].name).collect();
-            names.join(", ")
-        };
-        Ok(missing.map(|number| names(&indexes[number])))
     }
 }
 
@@ -140,3 +113,64 @@ fn time_in_key(table: &Table) -> Option<(&str, i64)> {
 }
 
 const SECONDS_PER_DAY: i64 = 86_400;
+
+/// Returns a table's definition with its columns as they are stored: documents instead of the
+/// columns that are their fields.
+pub(super) fn with_documents(
+    table: &'static Table,
+    written: &'static [Stored],
+) -> &'static TableDef {
+    let columns = written.iter().map(|stored| match stored {
+        Stored::Column(column) => of_column(&table.columns[*column]),
+        Stored::Document(document) => (&*document.name, SqlType::Text, Nullable::No),
+    });
+    definition(table, &table.name, columns)
+}
+
+type ColumnDef = (&'static str, SqlType, Nullable);
+
+pub fn of_column(column: &'static Column) -> ColumnDef {
+    let nullable = if column.nullable { Nullable::Yes } else { Nullable::No };
+    (&*column.name, sql_type(column.of), nullable)
+}
+
+/// Returns a table's definition with a name and columns. It is never freed, because the process has
+/// one workload.
+pub fn definition(
+    table: &'static Table,
+    name: &'static str,
+    columns: impl Iterator<Item = ColumnDef>,
+) -> &'static TableDef {
+    let key = table.key.iter().map(|column| &*table.columns[*column].name);
+    let (columns, key) = (Vec::leak(columns.collect()), Vec::leak(key.collect()));
+    Box::leak(Box::new(TableDef { name, columns, key }))
+}
+
+pub const fn sql_type(of: ColumnType) -> SqlType {
+    match of {
+        ColumnType::Bool | ColumnType::Int { bits: 8 | 16, .. } => SqlType::Int,
+        ColumnType::Int { bits: 32, signed: true } => SqlType::Int,
+        ColumnType::Int { .. } | ColumnType::Timestamp(_) => SqlType::Big,
+        ColumnType::Float => SqlType::Double,
+        ColumnType::Text => SqlType::Text,
+        ColumnType::Bytes => SqlType::Bytes,
+    }
+}
+
+/// Returns the name of the partition of a time step.
+pub(super) fn partition(step: &TimeStep) -> String {
+    format!("part_{}", step.number).replace('-', "m")
+}
+
+/// Returns the type of a column of documents.
+pub(super) fn document_type(dialect: &dyn Dialect, document: &Document) -> Result<&'static str> {
+    let unsupported = |what| EngineError::unsupported("this SQL engine", what);
+    let reads = dialect.json_text("a", "b").and(dialect.json_number("a", "b"));
+    if reads.is_none() {
+        return Err(unsupported("reading the fields of JSON documents"));
+    }
+    match document.binary {
+        true => dialect.binary_json().ok_or_else(|| unsupported("JSON columns of a binary form")),
+        false => dialect.json().ok_or_else(|| unsupported("columns of JSON")),
+    }
+}

@@ -1,10 +1,18 @@
-//! Values as parameters of statements.
+//! Values as parameters of statements, changes of a transaction that are sent together, and bulk
+//! loads.
 
-use embermark_contract::sql::Param;
+use embermark_contract::sql::{Param, Rows as BulkRows, SqlStore, Statement, TableDef};
+use embermark_contract::{Result, Scope};
+use embermark_language::{Removed, Set, Work};
 use embermark_model::table::Value;
 use smallvec::SmallVec;
 
-use super::super::documents::{Stored, laid};
+use super::super::arena::Strings;
+use super::super::documents::{laid, lay};
+use super::super::kind::rows_at_once;
+use super::super::rows::{Given, Source};
+use super::super::{Arena, Cell, OwnedKey, Rows, Shared, Stored};
+use super::phases::texts;
 
 /// Parameters of a statement.
 pub(super) type Params<'a> = SmallVec<[Param<'a>; 12]>;
@@ -17,20 +25,220 @@ pub(super) fn written_params<'a, 'v: 'a>(
 ) -> Params<'a> {
     let mut rest = documents;
     let each = written.iter().map(|stored| match stored {
-        Stored::Column(column) => param(get(*column)),
+        Stored::Column(column) => get(*column),
         Stored::Document(_) => Param::Text(laid(&mut rest)),
     });
     each.collect()
 }
 
-/// Returns a value as a parameter.
-#[inline]
-pub(in super::super) const fn param(value: Value<'_>) -> Param<'_> {
-    match value {
-        Value::Null => Param::Null,
-        Value::Int(value) => Param::Int(value),
-        Value::Float(value) => Param::Float(value),
-        Value::Text(text) => Param::Text(text),
-        Value::Bytes(bytes) => Param::Bytes(bytes),
+/// Source of the parameters of changes.
+#[derive(Clone, Copy)]
+pub(super) struct Changes<'a> {
+    pub cell: &'a Cell,
+    pub arena: &'a Arena,
+    /// By table. See [`SqlTables`](super::SqlTables).
+    pub written: &'a [&'static [Stored]],
+}
+
+impl<'a> Changes<'a> {
+    /// Returns the parameters that find the rows of a change: their key, or for several rows the
+    /// first key and the last column of the last one.
+    pub(super) fn key(self, phase: usize, i: usize) -> Params<'a> {
+        if rows_at_once(self.cell.work(phase)) > 1 {
+            let [first, last] = self.cell.ends(phase, i);
+            return first.into_iter().chain(last.last().copied()).collect();
+        }
+        self.cell.key_in(self.arena, phase, i).into_iter().collect()
+    }
+
+    /// Returns the parameters of an update: the new values, then the key.
+    pub(super) fn update(self, phase: usize, i: usize) -> Params<'a> {
+        let columns = self.cell.set(phase, i).iter();
+        let values = columns.map(|column| self.cell.update_value(phase, i, *column));
+        values.chain(self.key(phase, i)).collect()
+    }
+
+    /// Returns the parameters of an update of a row found by the conditions of a phase.
+    pub(super) fn of_found<'k>(self, phase: usize, key: &'k OwnedKey) -> Params<'k>
+    where
+        'a: 'k,
+    {
+        let columns = self.cell.set(phase, 0).iter();
+        let values = columns.map(|column| self.cell.update_value(phase, 0, *column));
+        values.chain(key.iter().map(|value| value.as_value())).collect()
+    }
+
+    /// Returns a function from operations to parameters, if every operation of the phase runs its
+    /// first statement and needs no memory for documents.
+    pub(super) fn parameters(self, phase: usize) -> Option<impl Fn(usize) -> Params<'a>> {
+        let work = self.cell.work(phase);
+        let table = work.table().unwrap_or_default();
+        let has_documents = !self.written[table].is_empty();
+        let laid = self.arena.strings(phase).filter(|_| has_documents);
+        match work {
+            Work::Insert { .. } | Work::Upsert { .. } if has_documents && laid.is_none() => {
+                return None;
+            }
+            Work::Insert { .. }
+            | Work::Upsert { .. }
+            | Work::Update { set: Set::Columns(_), .. }
+            | Work::Delete { removed: Removed::Keys { .. }, .. } => {}
+            _ => return None,
+        }
+        let documents = move |i| laid.map(|laid| laid.at(i));
+        Some(move |i| match work {
+            Work::Insert { .. } => {
+                let rows = self.cell.rows_of(phase);
+                self.row(table, documents(i), |column| rows.value(i, column))
+            }
+            Work::Upsert { .. } => {
+                let row = self.cell.upserted(phase, i);
+                self.row(table, documents(i), |column| row[column])
+            }
+            Work::Update { .. } => self.update(phase, i),
+            _ => self.key(phase, i),
+        })
+    }
+
+    /// Returns the parameters of a row that is written. `documents` are those laid out for it, if
+    /// its table has any. `get` returns its columns.
+    pub(super) fn row<'p, 'v: 'p>(
+        self,
+        table: usize,
+        documents: Option<&'p [u8]>,
+        get: impl Fn(usize) -> Value<'v>,
+    ) -> Params<'p> {
+        let Some(documents) = documents else {
+            let columns = 0..self.cell.tables[table].table.columns.len();
+            return columns.map(|column| -> Value<'p> { get(column) }).collect();
+        };
+        written_params(self.written[table], documents, get)
+    }
+}
+
+/// Runs a statement for each operation of a part, with that operation's parameters, while the meter
+/// has time. Returns the number of operations and of rows changed.
+pub(super) fn send<'a>(
+    store: &mut dyn SqlStore,
+    statement: Statement,
+    part: Shared<'_>,
+    make: impl Fn(usize) -> Params<'a>,
+) -> Result<(u64, u64)> {
+    let Shared { part, client, clients } = part;
+    let given = Given::of_part(part);
+    let mut sent = Sent { given, make: |n| make(client + n * clients), params: Params::new() };
+    let changed = store.run_each(statement, &mut sent)?;
+    Ok((sent.given.count(), changed))
+}
+
+/// Parameters on their way to the engine.
+struct Sent<'m, 'a, M> {
+    given: Given<'m>,
+    make: M,
+    params: Params<'a>,
+}
+
+impl<'a, M: Fn(usize) -> Params<'a>> BulkRows for Sent<'_, 'a, M> {
+    fn next(&mut self) -> Option<&[Param<'_>]> {
+        self.params = (self.make)(self.given.next()?);
+        Some(&self.params)
+    }
+}
+
+/// Rows for a bulk load.
+struct TableRows<'s, 'a> {
+    source: &'s mut Source<'a>,
+    row: Params<'a>,
+}
+
+impl BulkRows for TableRows<'_, '_> {
+    fn next(&mut self) -> Option<&[Param<'_>]> {
+        let (rows, place) = self.source.advance()?;
+        self.row.clear();
+        self.row.extend(rows.row(place));
+        Some(&self.row)
+    }
+}
+
+/// Rows whose documents are created at once, if they were not laid out beforehand.
+const PIECE: usize = 65_536;
+
+/// Returns the position of the next row, and its documents.
+type Next<'n, 'd> = dyn FnMut() -> Option<(usize, &'d [u8])> + 'n;
+
+/// Loads rows into a table.
+pub(super) struct Loads<'a> {
+    pub store: &'a mut dyn SqlStore,
+    pub def: &'static TableDef,
+    pub rows: &'a Rows,
+    /// See [`SqlTables`](super::SqlTables).
+    pub written: &'static [Stored],
+}
+
+impl<'a> Loads<'a> {
+    /// Loads all rows of a source. Returns the number that the engine reports.
+    pub(super) fn all(
+        mut self,
+        source: &mut Source<'_>,
+        laid: Option<Strings<'_>>,
+        room: &mut Vec<u8>,
+    ) -> Result<u64> {
+        if self.written.is_empty() {
+            return self.store.bulk_insert(self.def, &mut TableRows { source, row: Params::new() });
+        }
+        if let Some(laid) = laid {
+            return self.some(&mut || source.advance().map(|(_, place)| (place, laid.at(place))));
+        }
+        let (mut places, mut ends, mut loaded) = (Vec::new(), Vec::new(), 0);
+        loop {
+            places.clear();
+            ends.clear();
+            room.clear();
+            for place in std::iter::from_fn(|| source.advance()).map(|(_, at)| at).take(PIECE) {
+                lay(self.written, |column| self.rows.value(place, column), room);
+                places.push(place);
+                ends.push(room.len());
+            }
+            if places.is_empty() {
+                break;
+            }
+            let (mut from, mut each) = (0, places.iter().zip(&ends));
+            loaded += self.some(&mut || {
+                let (place, end) = each.next()?;
+                Some((*place, &room[std::mem::replace(&mut from, *end)..*end]))
+            })?;
+        }
+        Ok(loaded)
+    }
+
+    /// Loads rows with documents. Documents in a binary form go by statements in one transaction,
+    /// because a bulk path takes values as they are and that form needs a function.
+    fn some<'d>(&mut self, next: &mut Next<'_, 'd>) -> Result<u64>
+    where
+        'a: 'd,
+    {
+        let Self { store, def, rows, written } = self;
+        let mut each = DocumentRows { rows, written, next, row: Params::new() };
+        if !written.iter().filter_map(Stored::document).any(|document| document.binary) {
+            return store.bulk_insert(def, &mut each);
+        }
+        let insert = store.prepare(&texts(store.dialect(), rows, true).insert())?;
+        store.within(Scope::Batch, |store| store.run_each(insert, &mut each))
+    }
+}
+
+/// Rows with documents for a bulk load.
+struct DocumentRows<'n, 'd> {
+    rows: &'d Rows,
+    written: &'static [Stored],
+    next: &'n mut (dyn FnMut() -> Option<(usize, &'d [u8])> + 'n),
+    row: Params<'d>,
+}
+
+impl BulkRows for DocumentRows<'_, '_> {
+    fn next(&mut self) -> Option<&[Param<'_>]> {
+        let (place, documents) = (self.next)()?;
+        self.row = written_params(self.written, documents, |column| self.rows.value(place, column));
+        Some(&self.row)
     }
 }

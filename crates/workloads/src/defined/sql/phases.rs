@@ -1,22 +1,23 @@
-//! Prepared statements of a workload file's phases.
+//! Prepared statements of a workload file's phases, and which phases a dialect can express.
 
 use embermark_contract::sql::{Dialect, SqlStore, Statement};
 use embermark_contract::{EngineError, Result};
-use embermark_language::Work;
+use embermark_language::{Group, Grouped, Work};
+use embermark_model::result::Execution;
 
-use super::super::cell::Cell;
+use super::super::kind::changes_rows;
 use super::super::statements::Texts;
-use super::super::table_rows::Rows;
+use super::super::{Cell, Rows};
 
 /// The prepared statements, by phase.
-pub(in super::super) struct Statements {
+pub struct Statements {
     by_phase: Vec<Vec<Statement>>,
     /// Whether tables store documents as the file defines them, instead of their fields as columns.
     documents: bool,
 }
 
 impl Statements {
-    pub(in super::super) fn new(cell: &Cell, documents: bool) -> Self {
+    pub fn new(cell: &Cell, documents: bool) -> Self {
         Self { by_phase: vec![Vec::new(); cell.definition.phases.len()], documents }
     }
 
@@ -30,12 +31,7 @@ impl Statements {
     ///
     /// # Errors
     /// Returns the engine's error. For a question with its own SQL text the error is unsupported.
-    pub(in super::super) fn prepare(
-        &mut self,
-        store: &mut dyn SqlStore,
-        cell: &Cell,
-        phase: usize,
-    ) -> Result<()> {
+    pub fn prepare(&mut self, store: &mut dyn SqlStore, cell: &Cell, phase: usize) -> Result<()> {
         let statements = &mut self.by_phase[phase];
         if !statements.is_empty() {
             return Ok(());
@@ -80,14 +76,14 @@ impl Statements {
     }
 
     /// Forgets all statements.
-    pub(in super::super) fn forget(&mut self) {
+    pub fn forget(&mut self) {
         self.by_phase.iter_mut().for_each(Vec::clear);
     }
 }
 
 /// Returns the texts for a table.
 pub(super) fn texts<'a>(dialect: &'a dyn Dialect, rows: &'a Rows, documents: bool) -> Texts<'a> {
-    Texts { dialect, rows, documents }
+    Texts { dialect, rows, documents, each: None }
 }
 
 /// Returns the generated statements of a phase that has no SQL of its own.
@@ -113,8 +109,8 @@ fn generated(
         }
         _ => false,
     };
-    let values = cell.each[phase].len();
-    Ok(texts(dialect, rows, documents).statements(&cell.definition.phases[phase], seeks, values))
+    let each = cell.each(phase, 0).map(|(column, _)| column);
+    Ok(Texts { dialect, rows, documents, each }.statements(work, seeks, cell.each[phase].len()))
 }
 
 /// Most values in one statement.
@@ -126,4 +122,41 @@ pub(super) fn seeks_each(dialect: &dyn Dialect, cell: &Cell, phase: usize) -> bo
     let Work::Latest { by, time, .. } = cell.work(phase) else { return false };
     let finds = dialect.seeks_by_key() && cell.rows_of(phase).finds(&[*by, *time]);
     finds || cell.each[phase].len() > MOST_VALUES
+}
+
+/// Returns whether the engine or client code does the work of a phase, or why this dialect cannot
+/// express it.
+pub(super) fn execution(dialect: &dyn Dialect, cell: &Cell, phase: usize) -> Result<Execution> {
+    let unsupported = |what| Err(EngineError::unsupported("this engine's SQL", what));
+    match cell.work(phase) {
+        Work::Sql(sql) => cell.text_of(sql).map(|_| Execution::Native),
+        Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {
+            Err(EngineError::unsupported("SQL", "this phase"))
+        }
+        Work::Insert { .. } => Ok(Execution::Native),
+        work if cell.appends_only && changes_rows(work) => {
+            unsupported("changing or deleting rows: they are only added")
+        }
+        Work::Gaps { .. } | Work::Outliers { .. } | Work::Correlate(_)
+            if !dialect.derived_tables() =>
+        {
+            unsupported("queries of queries")
+        }
+        Work::Gaps { .. } if !dialect.windows() => unsupported("window functions"),
+        Work::Group(group) if by_month(group) && dialect.month("a").is_none() => {
+            unsupported("the month of a time")
+        }
+        Work::Group(group) if by_month(group) && cell.rows_of(phase).early() => {
+            unsupported("the month of a time before 1970")
+        }
+        Work::Correlate(_) if !dialect.windows() && !dialect.joins_derived_tables() => {
+            unsupported("window functions")
+        }
+        _ => Ok(Execution::Native),
+    }
+}
+
+/// Returns whether rows are grouped by month.
+fn by_month(group: &Group) -> bool {
+    group.by.iter().any(|by| matches!(by, Grouped::Month { .. }))
 }

@@ -1,28 +1,23 @@
 //! Operations on an SQL database, within a transaction or outside.
 
-mod questions;
-
 use embermark_contract::Result;
 use embermark_contract::row::Visit;
 use embermark_contract::sql::{Param, SqlStore};
 use embermark_language::{Condition, Range, Removed, Set, Span, Work};
 use embermark_model::table::Value;
 
+use super::super::documents::lay;
+use super::super::kind::conditions_of;
+use super::super::statements::conditions::bounds;
+use super::super::statements::groups::outliers_ask_for;
+use super::super::statements::reads::begins_at_parameters;
+use super::super::{Arena, Cell, Found, Op, OwnedKey, Rows, Session, Shared, Steps, Stored, row};
 use super::Statements;
-use super::changes::{self, Changes};
-use super::params::{Params, param};
-use crate::defined::arena::Arena;
-use crate::defined::cell::Cell;
-use crate::defined::documents::{Stored, lay};
-use crate::defined::kind::conditions_of;
-use crate::defined::port::{OperationResults, Session, Shared, Steps};
-use crate::defined::row::{self, OwnedKey};
-use crate::defined::statements::conditions::bounds;
-use crate::defined::statements::reads::begins_at_parameters;
-use crate::defined::table_rows::Rows;
+use super::params::{Changes, Params, send};
+use super::phases::seeks_each;
 
 /// A session with the statements of a workload.
-pub(in crate::defined) struct SqlSession<'a> {
+pub struct SqlSession<'a> {
     pub store: &'a mut dyn SqlStore,
     pub cell: &'a Cell,
     pub statements: &'a Statements,
@@ -46,83 +41,65 @@ impl<'a> SqlSession<'a> {
         self.store.query(self.statements.of_phase(phase)[0], params, visit)
     }
 
-    fn rows(
-        &mut self,
-        phase: usize,
-        n: usize,
-        params: &[Param<'_>],
-        rows: &Rows,
-        found: &mut OperationResults,
-    ) -> Result<()> {
-        self.store.query(self.statements.of_phase(phase)[n], params, &mut |result| {
-            found.rows += row::whole(result, rows.table)?;
+    /// Reads whole rows by the n-th statement of a phase.
+    fn rows(&mut self, op: Op, n: usize, params: &[Param<'_>], found: &mut Found) -> Result<()> {
+        let table = self.cell.tables[op.table].table;
+        self.store.query(self.statements.of_phase(op.phase)[n], params, &mut |result| {
+            found.rows += row::whole(result, table)?;
             Ok(())
         })
     }
 
-    /// Writes the row of operation `i` of a phase. `get` returns its columns. Its documents are
-    /// created now unless they were laid out.
-    fn put<'v>(&mut self, phase: usize, i: usize, get: impl Fn(usize) -> Value<'v>) -> Result<u64> {
-        let table = self.cell.work(phase).table().unwrap_or_default();
-        let (written, changes) = (self.written[table], self.changes());
-        let documents = match self.arena.strings(phase) {
+    /// Writes the row of an operation. `get` returns its columns. Its documents are created now
+    /// unless they were laid out.
+    fn put<'v>(&mut self, op: Op, get: impl Fn(usize) -> Value<'v>) -> Result<u64> {
+        let (written, changes) = (self.written[op.table], self.changes());
+        let documents = match self.arena.strings(op.phase) {
             _ if written.is_empty() => None,
-            Some(laid) => Some(laid.at(i)),
+            Some(laid) => Some(laid.at(op.i)),
             None => {
                 self.room.clear();
                 lay(written, &get, self.room);
                 Some(&**self.room)
             }
         };
-        let row = changes.row(table, documents, get);
-        self.store.run(self.statements.of_phase(phase)[0], &row)
+        let row = changes.row(op.table, documents, get);
+        self.store.run(self.statements.of_phase(op.phase)[0], &row)
     }
 
     /// Returns the bounds of conditions that are parameters.
     fn bounds(&self, rows: &'a Rows, conditions: &'a [Condition]) -> Params<'a> {
-        bounds(self.store.dialect(), rows, conditions).map(param).collect()
+        bounds(self.store.dialect(), rows, conditions).collect()
     }
 
     /// Returns the value that question `i` of a phase is about, if it is about one.
     fn each_value(&self, phase: usize, i: usize) -> Option<Param<'a>> {
-        self.cell.each(phase, i).map(|(_, value)| param(value))
+        self.cell.each(phase, i).map(|(_, value)| value)
     }
 
-    /// Reads the row of a key.
-    fn get(
-        &mut self,
-        phase: usize,
-        n: usize,
-        key: &[Param<'_>],
-        rows: &Rows,
-        found: &mut OperationResults,
-    ) -> Result<()> {
-        self.store.query(self.statements.of_phase(phase)[n], key, &mut |result| {
-            found.rows += row::beside_key(result, rows.table, key)?;
+    /// Reads the row of a key by the n-th statement of a phase.
+    fn get(&mut self, op: Op, n: usize, key: &[Param<'_>], found: &mut Found) -> Result<()> {
+        let table = self.cell.tables[op.table].table;
+        self.store.query(self.statements.of_phase(op.phase)[n], key, &mut |result| {
+            found.rows += row::beside_key(result, table, key)?;
             Ok(())
         })
     }
 
-    fn range(
-        &mut self,
-        phase: usize,
-        i: usize,
-        range: &Range,
-        found: &mut OperationResults,
-    ) -> Result<()> {
-        let cell = self.cell;
-        let (rows, mut params) = (cell.rows_of(phase), Params::new());
+    fn range(&mut self, op: Op, range: &Range, found: &mut Found) -> Result<()> {
+        let (cell, Op { phase, i, .. }, mut params) = (self.cell, op, Params::new());
         if let Span::Rows { .. } = range.span {
             let key = self.key(phase, i);
-            let places = begins_at_parameters(self.store.dialect(), rows.table);
+            let table = cell.tables[op.table].table;
+            let places = begins_at_parameters(self.store.dialect(), table);
             params.extend(places.into_iter().map(|at| key[at]));
             params.push(Param::Int(cell.wanted(phase, i).cast_signed()));
         } else {
-            params.extend(cell.range_value(phase, i).map(param));
+            params.extend(cell.range_value(phase, i));
             let (from, to) = cell.times(phase, i);
             params.extend([Param::Int(from), Param::Int(to)]);
         }
-        self.rows(phase, 0, &params, rows, found)
+        self.rows(op, 0, &params, found)
     }
 
     fn changes(&self) -> Changes<'a> {
@@ -148,23 +125,97 @@ impl<'a> SqlSession<'a> {
         let params = self.changes().update(phase, i);
         self.store.run(self.statements.of_phase(phase)[statement], &params)
     }
+
+    /// Returns whether one statement finds the newest rows of all values.
+    pub fn asks_for_all(&self, phase: usize) -> bool {
+        let Work::Latest { by, .. } = self.cell.work(phase) else { return false };
+        let each = self.cell.each(phase, 0);
+        each.is_some_and(|(column, _)| column == *by)
+            && !seeks_each(self.store.dialect(), self.cell, phase)
+    }
+
+    /// Finds the newest rows. With `all`, one statement finds those of all values.
+    pub fn latest(&mut self, op: Op, all: bool, found: &mut Found) -> Result<()> {
+        let (cell, Op { phase, i, table, .. }) = (self.cell, op);
+        let values = if all { &*cell.each[phase] } else { &[] };
+        let mut params: Params<'_> = values.iter().map(|value| value.as_value()).collect();
+        if let (false, Some(value)) = (all, self.each_value(phase, i)) {
+            let Work::Latest { by, time, .. } = op.work else { return Ok(()) };
+            let is_short = cell.each(phase, i).is_some_and(|(column, _)| column == *by)
+                && cell.tables[table].is_one_at_a_time(*by, *time);
+            params.push(value);
+            if !is_short {
+                params.push(value);
+            }
+        }
+        cell.begin_question(phase, found);
+        self.rows(op, usize::from(all), &params, found)
+    }
+
+    /// Asks a question. Does nothing for other work.
+    pub fn ask(&mut self, op: Op, found: &mut Found) -> Result<()> {
+        let (cell, Op { phase, i, work, table }) = (self.cell, op);
+        let rows = &cell.tables[table];
+        match work {
+            Work::Latest { .. } => self.latest(op, false, found),
+            Work::Gaps { by, .. } => {
+                cell.begin_question(phase, found);
+                let each = Params::from_iter(self.each_value(phase, i));
+                let of = rows.column_type(*by);
+                self.query(phase, &each, &mut |result| row::gap(result, of, found))
+            }
+            Work::Outliers { of, .. } => {
+                cell.begin_question(phase, found);
+                let times = outliers_ask_for(self.store.dialect());
+                let each = self.each_value(phase, i);
+                let each: Params<'_> = each.into_iter().cycle().take(times).collect();
+                self.query(phase, &each, &mut |result| {
+                    row::outlier(result, rows.table, *of, &mut found.result)
+                })
+            }
+            Work::Correlate(question) => {
+                cell.begin_question(phase, found);
+                let computed = self.store.dialect().correlation("y", "x").is_some();
+                let two = question.between.iter().flatten();
+                let two: Params<'_> = two.map(|value| value.as_value()).collect();
+                self.query(phase, &two, &mut |result| row::correlation(result, computed, found))
+            }
+            Work::Find { conditions, select, .. } => {
+                found.rows = Default::default();
+                let bounds = self.bounds(rows, conditions);
+                self.query(phase, &bounds, &mut |result| {
+                    found.rows += row::some(result, rows.table, select)?;
+                    Ok(())
+                })
+            }
+            Work::Group(group) => {
+                let mut params = self.bounds(rows, &group.conditions);
+                params.extend(self.each_value(phase, i));
+                cell.begin_question(phase, found);
+                self.query(phase, &params, &mut |result| {
+                    row::group(result, group, rows, &mut found.result)
+                })
+            }
+            Work::Sql(_) => {
+                found.result.clear();
+                let mut room = String::new();
+                self.query(phase, &[], &mut |result| row::every(result, &mut room, found))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Session for SqlSession<'_> {
-    fn each(
-        &mut self,
-        phase: usize,
-        part: Shared<'_>,
-        found: &mut OperationResults,
-    ) -> Result<u64> {
+    fn each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
         if self.asks_for_all(phase) {
-            return part.part.at_once(|| self.latest(phase, 0, true, found));
+            return part.part.at_once(|| self.latest(Op::new(self.cell, phase, 0), true, found));
         }
         if self.pipelines(&part)
             && let Some(params) = self.changes().parameters(phase)
         {
             let statement = self.statements.of_phase(phase)[0];
-            let (ops, changed) = changes::send(self.store, statement, part, params)?;
+            let (ops, changed) = send(self.store, statement, part, params)?;
             let upserts = matches!(self.cell.work(phase), Work::Upsert { .. });
             // Engines count the rows that an upsert changes in different ways.
             found.changed += if upserts { ops } else { changed };
@@ -188,51 +239,46 @@ impl Session for SqlSession<'_> {
         Ok(looked.len())
     }
 
-    fn change(&mut self, phase: usize, n: usize, found: &mut OperationResults) -> Result<()> {
+    fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()> {
         let params = self.changes().of_found(phase, &self.looked[n]);
         found.changed += self.store.run(self.statements.of_phase(phase)[0], &params)?;
         Ok(())
     }
 
-    fn change_each(
-        &mut self,
-        phase: usize,
-        part: Shared<'_>,
-        found: &mut OperationResults,
-    ) -> Result<u64> {
+    fn change_each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
         if !self.pipelines(&part) {
             return part.each(|n| self.change(phase, n, found));
         }
         let (changes, looked, statement) =
             (self.changes(), &*self.looked, self.statements.of_phase(phase)[0]);
         let params = |n: usize| changes.of_found(phase, &looked[n]);
-        let (ops, changed) = changes::send(self.store, statement, part, params)?;
+        let (ops, changed) = send(self.store, statement, part, params)?;
         found.changed += changed;
         found.pipelined = true;
         Ok(ops)
     }
 
-    fn perform(&mut self, phase: usize, i: usize, found: &mut OperationResults) -> Result<()> {
-        let cell = self.cell;
-        let (work, rows) = (cell.work(phase), cell.rows_of(phase));
-        match work {
+    fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
+        let (cell, op) = (self.cell, Op::new(self.cell, phase, i));
+        match op.work {
             Work::Insert { .. } => {
-                found.changed += self.put(phase, i, |column| rows.value(i, column))?;
+                let rows = &cell.tables[op.table];
+                found.changed += self.put(op, |column| rows.value(i, column))?;
             }
             Work::Get { .. } | Work::Open { .. } => {
                 let key = self.key(phase, i);
-                self.get(phase, 0, &key, rows, found)?;
+                self.get(op, 0, &key, found)?;
             }
-            Work::Range(range) => self.range(phase, i, range, found)?,
+            Work::Range(range) => self.range(op, range, found)?,
             Work::UpdateWhere { conditions, set, .. } => {
                 let mut params: Params<'_> =
-                    set.iter().map(|(_, value)| param(value.as_value())).collect();
-                params.extend(self.bounds(rows, conditions));
+                    set.iter().map(|(_, value)| value.as_value()).collect();
+                params.extend(self.bounds(&cell.tables[op.table], conditions));
                 found.changed += self.run(phase, &params)?;
             }
             Work::Upsert { .. } => {
                 let row = cell.upserted(phase, i);
-                self.put(phase, i, |column| row[column])?;
+                self.put(op, |column| row[column])?;
                 // Engines count these rows in different ways.
                 found.changed += 1;
             }
@@ -240,10 +286,11 @@ impl Session for SqlSession<'_> {
             Work::ReadModifyWrite { set, .. } => {
                 let key = self.key(phase, i);
                 let get = self.statements.of_phase(phase).len() - 1;
-                self.get(phase, get, &key, rows, found)?;
+                self.get(op, get, &key, found)?;
                 found.changed += self.update(phase, i, set)?;
             }
             Work::Delete { removed, .. } => {
+                let rows = &cell.tables[op.table];
                 let params = match removed {
                     Removed::Keys { .. } => self.key(phase, i),
                     Removed::Where { conditions, .. } => self.bounds(rows, conditions),
@@ -253,14 +300,7 @@ impl Session for SqlSession<'_> {
                 };
                 found.changed += self.run(phase, &params)?;
             }
-            Work::Latest { .. }
-            | Work::Gaps { .. }
-            | Work::Outliers { .. }
-            | Work::Correlate(_)
-            | Work::Find { .. }
-            | Work::Group(_)
-            | Work::Sql(_) => self.ask(phase, i, found)?,
-            Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {}
+            _ => self.ask(op, found)?,
         }
         Ok(())
     }

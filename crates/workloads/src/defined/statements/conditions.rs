@@ -1,10 +1,10 @@
-//! Conditions on rows, and their values.
+//! Conditions on rows and their values, and statements that insert, change, and delete rows.
 
 use embermark_contract::sql::Dialect;
-use embermark_language::{Bound, Condition, Operator};
-use embermark_model::table::Value;
+use embermark_language::{Aggregate, Bound, Change, Condition, Operator, Removed, Set};
+use embermark_model::table::{OwnedValue, Value};
 
-use super::super::table_rows::Rows;
+use super::super::Rows;
 use super::Texts;
 
 impl Texts<'_> {
@@ -15,9 +15,9 @@ impl Texts<'_> {
         each.collect::<Vec<_>>().join(" AND ")
     }
 
-    /// Returns the condition that a column has one value, which is parameter `n`.
-    pub(super) fn is_one(&self, each: Option<usize>, prefix: &str, n: usize) -> Option<String> {
-        each.map(|column| format!("{} = {}", self.name_of(prefix, column), self.place(n)))
+    /// Returns the condition that a column has the operation's value, which is parameter `n`.
+    pub(super) fn is_one(&self, prefix: &str, n: usize) -> Option<String> {
+        self.each.map(|column| format!("{} = {}", self.name_of(prefix, column), self.place(n)))
     }
 
     /// Returns the conjunction of conditions. Their [`bounds`] are parameters from `n` on.
@@ -33,10 +33,98 @@ impl Texts<'_> {
         });
         conditions.collect::<Vec<_>>().join(" AND ")
     }
+
+    /// Returns an INSERT. Parameters: every stored column in order.
+    pub fn insert(&self) -> String {
+        let written = self.written();
+        let names = written.iter().map(|stored| self.dialect.column(self.written_name(stored)));
+        let (table, all) = (self.table(), names.collect::<Vec<_>>().join(", "));
+        format!("INSERT INTO {table} ({all}) VALUES ({})", self.places(&written))
+    }
+
+    /// Returns an upsert. Parameters: every stored column in order.
+    pub(super) fn upsert(&self) -> String {
+        let (written, columns) = (self.written(), &self.rows.table.columns);
+        let names: Vec<&str> = written.iter().map(|stored| self.written_name(stored)).collect();
+        let key: Vec<&str> =
+            self.rows.table.key.iter().map(|column| &*columns[*column].name).collect();
+        let upsert = self.dialect.upsert(&self.rows.table.name, &names, &key);
+        let plain: Vec<String> = (1..=written.len()).map(|n| self.place(n)).collect();
+        upsert.replacen(
+            &format!("({})", plain.join(", ")),
+            &format!("({})", self.places(&written)),
+            1,
+        )
+    }
+
+    /// Returns an UPDATE. Parameters: the columns, then the key, or with `at_once` those of
+    /// [`is_between`](Self::is_between).
+    pub fn update(&self, columns: &[usize], at_once: bool) -> String {
+        let set = self.names(columns);
+        let set = set.iter().zip(1..).map(|(name, n)| format!("{name} = {}", self.place(n)));
+        let (set, n) = (set.collect::<Vec<_>>().join(", "), columns.len() + 1);
+        let is = if at_once { self.is_between(n) } else { self.is_key(n) };
+        format!("UPDATE {} SET {set} WHERE {is}", self.table())
+    }
+
+    /// Returns the condition for rows between two keys that differ only in their last column.
+    /// Parameters from `n` on: the first key, then the last column of the last key.
+    fn is_between(&self, n: usize) -> String {
+        let names = self.names(&self.rows.table.key);
+        let last = names.len() - 1;
+        let own = names[..last].iter().zip(n..);
+        let own = own.map(|(name, n)| format!("{name} = {}", self.place(n)));
+        let (from, to) = (self.place(n + last), self.place(n + last + 1));
+        let between = format!("{} BETWEEN {from} AND {to}", names[last]);
+        own.chain([between]).collect::<Vec<_>>().join(" AND ")
+    }
+
+    /// Returns the statements of an update: one, or one per column if each operation sets one of
+    /// them.
+    pub fn updates(&self, set: &Set, at_once: bool) -> Vec<String> {
+        match set {
+            Set::Columns(columns) => vec![self.update(columns, at_once)],
+            Set::OneOf(columns) => {
+                let each = columns.iter().map(std::slice::from_ref);
+                each.map(|column| self.update(column, at_once)).collect()
+            }
+        }
+    }
+
+    /// Returns an UPDATE by conditions. Parameters: the values, then the
+    /// [`bounds`](super::conditions::bounds) of the conditions.
+    pub fn update_where(&self, conditions: &[Condition], set: &[(usize, OwnedValue)]) -> String {
+        let each = set.iter().zip(1..);
+        let each =
+            each.map(|((column, _), n)| format!("{} = {}", self.name(*column), self.place(n)));
+        let each = each.collect::<Vec<_>>().join(", ");
+        let meets = self.meets(conditions, set.len() + 1);
+        format!("UPDATE {} SET {each} WHERE {meets}", self.table())
+    }
+
+    /// Returns a DELETE. Parameters: the key, the [`bounds`](super::conditions::bounds) of the
+    /// conditions, or the time of the last row to delete.
+    pub fn delete(&self, removed: &Removed) -> String {
+        let condition = match removed {
+            Removed::Keys { keys, .. } if keys.rows > 1 => self.is_between(1),
+            Removed::Keys { .. } => self.is_key(1),
+            Removed::Where { by: Change::OneByOne(_), .. } => self.is_key(1),
+            Removed::Where { conditions, .. } => self.meets(conditions, 1),
+            Removed::Older { time, .. } => format!("{} <= {}", self.name(*time), self.place(1)),
+        };
+        format!("DELETE FROM {} WHERE {condition}", self.table())
+    }
+
+    /// Returns a DELETE of a range of time. Parameters: its first time, and the first time after
+    /// it.
+    pub fn delete_between(&self, time: usize) -> String {
+        let (time, from, to) = (self.name(time), self.place(1), self.place(2));
+        format!("DELETE FROM {} WHERE {time} >= {from} AND {time} < {to}", self.table())
+    }
 }
 
 /// Returns the bounds of conditions that are parameters, and not literals in the statement.
-pub(in super::super) fn bounds<'a>(
+pub fn bounds<'a>(
     dialect: &'a dyn Dialect,
     rows: &'a Rows,
     conditions: &'a [Condition],
@@ -73,16 +161,29 @@ fn literal(bound: Value<'_>) -> String {
 }
 
 /// Returns a `WHERE` of conditions that must all hold, or nothing if there are none.
-pub(super) fn where_all(conditions: &[String]) -> String {
-    if conditions.is_empty() {
-        String::new()
-    } else {
-        format!(" WHERE {}", conditions.join(" AND "))
+pub(super) fn where_all(conditions: impl IntoIterator<Item = String>) -> String {
+    clause("WHERE", conditions, " AND ")
+}
+
+/// Returns a clause of these parts, or nothing if there are none.
+pub fn clause(keyword: &str, parts: impl IntoIterator<Item = String>, between: &str) -> String {
+    let parts = Vec::from_iter(parts);
+    if parts.is_empty() { String::new() } else { format!(" {keyword} {}", parts.join(between)) }
+}
+
+/// Returns the function of an aggregate as SQL writes it.
+pub const fn function(aggregate: Aggregate) -> &'static str {
+    match aggregate {
+        Aggregate::Count => "COUNT",
+        Aggregate::Sum => "SUM",
+        Aggregate::Avg => "AVG",
+        Aggregate::Min => "MIN",
+        Aggregate::Max => "MAX",
     }
 }
 
 /// Returns an operator as SQL and InfluxQL write it.
-pub(in super::super) const fn operator(operator: Operator) -> &'static str {
+pub const fn operator(operator: Operator) -> &'static str {
     match operator {
         Operator::Equal => "=",
         Operator::NotEqual => "<>",

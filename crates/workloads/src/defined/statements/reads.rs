@@ -1,4 +1,4 @@
-//! Statements that read rows: by their key, by conditions, and as a range.
+//! Statements that read rows: by their key, by conditions, as a range, and the newest ones.
 
 use embermark_contract::sql::Dialect;
 use embermark_language::{Condition, Range, Span};
@@ -10,26 +10,26 @@ use super::Texts;
 impl Texts<'_> {
     /// Returns a query for the row of a key. Columns: those [outside the key](beside_key), which
     /// the caller knows. Parameters: the key.
-    pub(in super::super) fn get(&self) -> String {
+    pub fn get(&self) -> String {
         let columns = self.names(&beside_key(self.rows.table)).join(", ");
         format!("SELECT {columns} FROM {} WHERE {}", self.table(), self.is_key(1))
     }
 
     /// Returns a query by conditions. Parameters: their [`bounds`](super::conditions::bounds).
-    pub(in super::super) fn find(&self, conditions: &[Condition], select: &[usize]) -> String {
+    pub fn find(&self, conditions: &[Condition], select: &[usize]) -> String {
         let (columns, table) = (self.names(select).join(", "), self.table());
         format!("SELECT {columns} FROM {table} WHERE {}", self.meets(conditions, 1))
     }
 
     /// Returns a query for every row.
-    pub(in super::super) fn contents(&self) -> String {
+    pub fn contents(&self) -> String {
         format!("SELECT {} FROM {}", self.all(), self.table())
     }
 
     /// Returns a query for a range. Parameters of a range by rows: the first key and the number of
     /// rows. Parameters of a range by time: the value of the column, if it is about one, the first
     /// time, and the time after the last.
-    pub(in super::super) fn range(&self, range: &Range) -> String {
+    pub fn range(&self, range: &Range) -> String {
         let (all, table) = (self.all(), self.table());
         match range.span {
             Span::Rows { .. } => {
@@ -80,10 +80,77 @@ impl Texts<'_> {
         }
         text + &"))".repeat(names.len() - 1)
     }
+
+    /// Returns a query for the newest rows of all values of a column that are drawn. Parameters:
+    /// these values.
+    pub(super) fn latest_of_all(&self, (by, time): (usize, usize), values: usize) -> String {
+        let all: Vec<String> = (1..=values).map(|n| self.place(n)).collect();
+        self.newest(by, time, &format!(" WHERE {} IN ({})", self.name(by), all.join(", ")))
+    }
+
+    /// Returns a query for the newest rows of each value of a column, among those that meet a
+    /// condition.
+    fn newest(&self, by: usize, time: usize, met: &str) -> String {
+        let (all, table) = (self.all_of("r."), self.table());
+        let (r_by, r_time) = (self.name_of("r.", by), self.name_of("r.", time));
+        let (by, time) = (self.name(by), self.name(time));
+        format!(
+            "SELECT {all} FROM {table} AS r JOIN (SELECT {by} AS v, MAX({time}) AS t FROM {table}{met} \
+             GROUP BY {by}) AS newest ON {r_by} = newest.v AND {r_time} = newest.t"
+        )
+    }
+
+    /// Returns a query for the newest rows of one value. Parameter: this value, twice unless the
+    /// key is value and time.
+    pub(super) fn latest_of(&self, (by, time): (usize, usize)) -> String {
+        let (table, of, at) = (self.table(), self.name(by), self.name(time));
+        let (rows, value) = (self.all(), self.place(1));
+        if self.rows.is_one_at_a_time(by, time) {
+            let limit = self.dialect.limit("1");
+            return format!(
+                "SELECT {rows} FROM {table} WHERE {of} = {value} ORDER BY {at} DESC {limit}"
+            );
+        }
+        format!(
+            "SELECT {rows} FROM {table} WHERE {of} = {value} AND {at} = \
+             (SELECT MAX({at}) FROM {table} WHERE {of} = {})",
+            self.place(2)
+        )
+    }
+
+    /// Returns a query for the newest rows of each value of a column, among the rows of one value
+    /// of another column. That value is a parameter, twice.
+    pub(super) fn latest_among(&self, (by, time): (usize, usize), each: usize) -> String {
+        let (own, r_each) = (self.name(each), self.name_of("r.", each));
+        let newest = self.newest(by, time, &format!(" WHERE {own} = {}", self.place(1)));
+        format!("{newest} WHERE {r_each} = {}", self.place(2))
+    }
+
+    /// Returns a query for the newest rows of each value of a column. Where the key or an index
+    /// finds the newest row of a value, each value is looked up from the one before: a loose index
+    /// scan (<https://wiki.postgresql.org/wiki/Loose_indexscan>).
+    pub fn latest(&self, by: usize, time: usize, seeks: bool) -> String {
+        if !seeks {
+            return self.newest(by, time, "");
+        }
+        let (all, table) = (self.all_of("r."), self.table());
+        let (r_by, r_time) = (self.name_of("r.", by), self.name_of("r.", time));
+        let (by, time) = (self.name(by), self.name(time));
+        // Not the name of the table, which it would hide.
+        let is_taken = self.rows.table.name.eq_ignore_ascii_case("each_of");
+        let each = if is_taken { "every" } else { "each_of" };
+        format!(
+            "WITH RECURSIVE {each} (v) AS (SELECT MIN({by}) FROM {table} UNION ALL SELECT \
+             (SELECT MIN({by}) FROM {table} WHERE {by} > {each}.v) FROM {each} \
+             WHERE {each}.v IS NOT NULL) SELECT {all} FROM {each} JOIN {table} AS r \
+             ON {r_by} = {each}.v AND {r_time} = \
+             (SELECT MAX({time}) FROM {table} WHERE {by} = {each}.v)"
+        )
+    }
 }
 
 /// Returns the columns of a table outside its key, or all columns if there are no others.
-pub(in super::super) fn beside_key(table: &Table) -> SmallVec<[usize; 12]> {
+pub fn beside_key(table: &Table) -> SmallVec<[usize; 12]> {
     let all = 0..table.columns.len();
     if table.key.len() == table.columns.len() {
         return all.collect();
@@ -92,10 +159,7 @@ pub(in super::super) fn beside_key(table: &Table) -> SmallVec<[usize; 12]> {
 }
 
 /// Returns the positions in the key of the first parameters of a range by rows.
-pub(in super::super) fn begins_at_parameters(
-    dialect: &dyn Dialect,
-    table: &Table,
-) -> SmallVec<[usize; 8]> {
+pub fn begins_at_parameters(dialect: &dyn Dialect, table: &Table) -> SmallVec<[usize; 8]> {
     let keys = table.key.len();
     if keys == 1 || dialect.row_values() {
         return (0..keys).collect();

@@ -76,9 +76,8 @@ fn stored() -> (StoredSamples, Vec<Sample>) {
 #[test]
 fn channels_travel_whole() {
     let values = [0, 1, 4_095, u16::MAX, 300];
-    let mut payload = [0; QUEUE.payload];
-    pack(&values, &mut payload);
-    assert_eq!(unpack(&payload), values);
+    let payload: [u8; QUEUE.payload] = encoding::values_bytes(&values);
+    assert_eq!(stamped(&mut Stamper::new(), &payload).values, values);
 }
 
 #[test]

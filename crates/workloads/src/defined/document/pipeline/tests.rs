@@ -2,12 +2,11 @@ use embermark_language::{Aggregate, Compute, Group, Grouped, Operator, OrderBy};
 use embermark_model::table::{TimeUnit, Value};
 use serde_json::{Value as Json, json};
 
-use super::super::questions::Question;
-use super::conditions::key_range;
-use super::paths::paths;
-use super::values::Times;
+use super::rows::key_range;
+use super::values::{Times, paths};
 use super::*;
 use crate::defined::access::Filter;
+use crate::defined::port::Question;
 use crate::defined::tables::{compute, group_of, table};
 
 fn json_of(made: Option<Question>) -> (Json, Vec<String>) {
@@ -46,7 +45,7 @@ fn groups_are_stages_in_the_order_of_their_work() {
     let filters =
         [is(0, Operator::Equal, Value::Int(5)), is(2, Operator::NotEqual, Value::Float(0.5))];
     let (text, columns) =
-        json_of(groups::group(table(&[0, 1]), &group, &filters, &Times::default()));
+        json_of(statistics::group(table(&[0, 1]), &group, &filters, &Times::default()));
     assert_eq!(columns, ["_id.g0", "_id.g1", "c0", "c1", "c2", "c3", "c4"]);
     let there = json!({"$sum": {"$cond": [{"$gt": ["$value", null]}, 1, 0]}});
     let hour = json!({"$numberLong": "3600"});
@@ -70,7 +69,8 @@ fn groups_are_stages_in_the_order_of_their_work() {
         {"$limit": 7},
     ]);
     assert_eq!(text, expected);
-    let sorted = groups::group(table(&[0, 1]), &group, &filters, &Times::default()).unwrap().text;
+    let sorted =
+        statistics::group(table(&[0, 1]), &group, &filters, &Times::default()).unwrap().text;
     assert!(sorted.contains(r#"{"$sort": {"c1": -1, "_id.g0": 1}}"#), "in this order: {sorted}");
 }
 
@@ -80,14 +80,14 @@ fn one_column_is_the_id_and_none_is_one_group() {
     let early = Times { early: true, ..Times::default() };
     let by = vec![Grouped::Bucket { column: 1, units: 60 }];
     let group = Group { by, compute: count.clone(), ..group_of() };
-    let (text, columns) = json_of(groups::group(table(&[0, 1]), &group, &[], &early));
+    let (text, columns) = json_of(statistics::group(table(&[0, 1]), &group, &[], &early));
     let minute = json!({"$numberLong": "60"});
     let left = json!({"$mod": [{"$add": [{"$mod": ["$_id.time", minute]}, minute]}, minute]});
     let id = json!({"$subtract": ["$_id.time", left]});
     assert_eq!(text, json!([{"$group": {"_id": id, "c0": {"$sum": 1}}}]));
     assert_eq!(columns, ["_id", "c0"]);
     let group = Group { compute: count, ..group_of() };
-    let (text, columns) = json_of(groups::group(table(&[0, 1]), &group, &[], &early));
+    let (text, columns) = json_of(statistics::group(table(&[0, 1]), &group, &[], &early));
     assert_eq!(text, json!([{"$group": {"_id": null, "c0": {"$sum": 1}}}]));
     assert_eq!(columns, ["c0"]);
 }
@@ -99,7 +99,7 @@ fn a_month_is_a_number_after_rows_are_grouped_by_less() {
     let group = Group { by: vec![month], compute: count.clone(), ..group_of() };
     let date = json!({"$toDate": {"$multiply": ["$_id.time", 1000]}});
     let times = Times { early: false, years: vec![None, Some(2023)] };
-    let (text, _) = json_of(groups::group(table(&[0, 1]), &group, &[], &times));
+    let (text, _) = json_of(statistics::group(table(&[0, 1]), &group, &[], &times));
     assert_eq!(
         text,
         json!([
@@ -108,7 +108,7 @@ fn a_month_is_a_number_after_rows_are_grouped_by_less() {
         ])
     );
     let group = Group { by: vec![Grouped::Column(0), month], compute: count, ..group_of() };
-    let (text, _) = json_of(groups::group(table(&[0, 1]), &group, &[], &Times::default()));
+    let (text, _) = json_of(statistics::group(table(&[0, 1]), &group, &[], &Times::default()));
     let trunc = json!({"$dateTrunc": {"date": date, "unit": "month"}});
     let [year, month] = [json!({"$year": "$_id.g1"}), json!({"$month": "$_id.g1"})];
     assert_eq!(
@@ -125,11 +125,11 @@ fn bytes_are_neither_sorted_nor_compared() {
     let count: Vec<Compute> = vec![compute(Aggregate::Count, None)];
     let order = vec![OrderBy { column: 0, descending: false }];
     let group = Group { by: vec![Grouped::Column(4)], compute: count, order, ..group_of() };
-    assert_eq!(groups::group(table(&[0, 1]), &group, &[], &Times::default()), None);
+    assert_eq!(statistics::group(table(&[0, 1]), &group, &[], &Times::default()), None);
     let unordered = Group { order: Vec::new(), ..group };
-    assert!(groups::group(table(&[0, 1]), &unordered, &[], &Times::default()).is_some());
+    assert!(statistics::group(table(&[0, 1]), &unordered, &[], &Times::default()).is_some());
     let bytes = [is(4, Operator::Equal, Value::Bytes(b"x"))];
-    assert_eq!(groups::group(table(&[0, 1]), &unordered, &bytes, &Times::default()), None);
+    assert_eq!(statistics::group(table(&[0, 1]), &unordered, &bytes, &Times::default()), None);
 }
 
 /// Returns the condition on whole keys for filters.
@@ -161,7 +161,7 @@ fn filters_of_the_first_columns_of_a_key_bound_it() {
 
 #[test]
 fn texts_are_escaped() {
-    let (text, _) = json_of(groups::group(
+    let (text, _) = json_of(statistics::group(
         table(&[0, 1]),
         &Group { compute: vec![compute(Aggregate::Count, None)], ..group_of() },
         &[is(3, Operator::Equal, Value::Text("a \"b\" \\ $c\n"))],

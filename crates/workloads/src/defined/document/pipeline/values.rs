@@ -1,13 +1,13 @@
-//! Values, as extended JSON, and expressions over times.
+//! Paths of columns in documents, values as extended JSON, and expressions over times.
+
+use std::borrow::Cow;
 
 use embermark_language::Grouped;
-use embermark_model::table::{Table, TimeUnit, Value};
-
-use super::paths::read;
+use embermark_model::table::{Column, Table, TimeUnit, Value, Within};
 
 /// Range of the times of a table.
 #[derive(Default)]
-pub(in super::super) struct Times {
+pub struct Times {
     /// Whether times are before 1970.
     pub early: bool,
     /// By column: the year, if all of its times are in one year.
@@ -82,4 +82,39 @@ pub(super) fn value(of: Value<'_>) -> Option<String> {
 
 pub(super) fn long(int: i64) -> String {
     format!(r#"{{"$numberLong": "{int}"}}"#)
+}
+
+/// Returns the path of a column in the documents of a table.
+pub fn path(table: &Table, column: usize) -> String {
+    let name = field_name(&table.columns[column]);
+    match (table.key.contains(&column), table.key.len()) {
+        (true, 1) => "_id".to_owned(),
+        (true, _) => format!("_id.{name}"),
+        (false, _) => name.into_owned(),
+    }
+}
+
+/// Returns the expression for a column. For a field of a document it reads the document and takes
+/// the field: for a path to the field the server would first create a document with only this
+/// field.
+pub(super) fn read(table: &Table, column: usize) -> String {
+    match table.columns[column].within.as_deref() {
+        Some(Within { document, field, .. }) => {
+            format!(r#"{{"$getField": {{"field": "{field}", "input": "${document}"}}}}"#)
+        }
+        None => format!(r#""${}""#, path(table, column)),
+    }
+}
+
+/// Returns the name of a column outside the key: `data.level` for a field of a document.
+pub fn field_name(column: &Column) -> Cow<'_, str> {
+    match column.within.as_deref() {
+        Some(Within { document, field, .. }) => Cow::Owned(format!("{document}.{field}")),
+        None => Cow::Borrowed(&column.name),
+    }
+}
+
+/// Returns the paths of all columns of a table.
+pub fn paths(table: &Table) -> Vec<String> {
+    (0..table.columns.len()).map(|column| path(table, column)).collect()
 }

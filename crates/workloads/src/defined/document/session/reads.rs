@@ -1,7 +1,7 @@
-//! Reads documents by their keys and by conditions.
+//! Reads documents by their keys and by conditions, and the newest ones.
 
 use embermark_contract::Result;
-use embermark_contract::document::{Filter, Find, Order, Value as Stored};
+use embermark_contract::document::{Filter, Find, Language, Order, Value as Stored};
 use embermark_contract::row::ResultRow;
 use embermark_language::{Operator, Range, Span};
 use embermark_model::fingerprint::Checksum;
@@ -11,9 +11,11 @@ use smallvec::SmallVec;
 use super::super::questions::wanted;
 use super::super::stored::{Key, equalities, stored};
 use super::DocumentSession;
-use crate::defined::access::{Filters, filters};
-use crate::defined::port::{OperationResults, fingerprint};
-use crate::defined::row;
+use crate::defined::aggregate::LatestRows;
+use crate::defined::{Filters, Found, Op, filters, fingerprint, row};
+
+/// Number of documents from the end of a collection that are searched first.
+const FROM_END: u32 = 32;
 
 /// Visits the values of a document, in the order of the columns, if they meet all conditions.
 fn visit_if_met(
@@ -33,25 +35,19 @@ fn visit_if_met(
 
 impl DocumentSession<'_> {
     /// Visits the values, in the order of the columns, of every document that meets the conditions
-    /// of question `i`.
-    pub(super) fn scan(
-        &mut self,
-        phase: usize,
-        i: usize,
-        visit: &mut dyn FnMut(&[Value<'_>]),
-    ) -> Result<()> {
-        let (cell, filters) = (self.cell, filters(self.cell, phase, i));
-        self.scan_by(cell.work(phase).table().unwrap_or_default(), &filters, visit)
+    /// of a question.
+    pub fn scan(&mut self, op: Op, visit: &mut dyn FnMut(&[Value<'_>])) -> Result<()> {
+        self.scan_by(op.table, &filters(self.cell, op.phase, op.i), visit)
     }
 
     /// Visits the documents that meet any conditions. If the key can find them, it does.
-    pub(super) fn scan_by(
+    pub fn scan_by(
         &mut self,
         table: usize,
         filters: &Filters<'_>,
         visit: &mut dyn FnMut(&[Value<'_>]),
     ) -> Result<()> {
-        let (of, columns) = (self.cell.tables[table].table, &self.names[table]);
+        let (of, columns) = (self.cell.tables[table].table, &self.tables[table].names);
         let first = filters.iter().find(|filter| {
             filter.operator == Operator::Equal && of.key.first() == Some(&filter.column)
         });
@@ -63,39 +59,33 @@ impl DocumentSession<'_> {
             None => Filter::All,
         };
         let find = Find { filter, order: Order::Any, limit: None, columns };
-        self.store.find(self.collections[table], &find, &mut |document| {
+        self.store.find(self.tables[table].collection, &find, &mut |document| {
             visit_if_met(of, filters, document, visit)
         })
     }
 
     /// Reads whole documents.
-    pub(super) fn rows(
+    pub fn rows(
         &mut self,
         table: usize,
         filter: Filter<'_>,
         (order, limit): (Order, Option<u32>),
-        found: &mut OperationResults,
+        found: &mut Found,
     ) -> Result<()> {
         let of = self.cell.tables[table].table;
-        let find = Find { filter, order, limit, columns: &self.names[table] };
-        self.store.find(self.collections[table], &find, &mut |document| {
+        let find = Find { filter, order, limit, columns: &self.tables[table].names };
+        self.store.find(self.tables[table].collection, &find, &mut |document| {
             found.rows += row::whole(document, of)?;
             Ok(())
         })
     }
 
-    pub(super) fn range(
-        &mut self,
-        phase: usize,
-        i: usize,
-        range: &Range,
-        found: &mut OperationResults,
-    ) -> Result<()> {
-        let cell = self.cell;
+    pub fn range(&mut self, op: Op, range: &Range, found: &mut Found) -> Result<()> {
+        let (cell, Op { phase, i, .. }) = (self.cell, op);
         let table = cell.tables[range.table].table;
         let (of, time) = match range.span {
             Span::Rows { .. } => {
-                let key = self.key(phase, i);
+                let key = self.key(op);
                 let most = u32::try_from(cell.wanted(phase, i)).unwrap_or(u32::MAX);
                 let from = Filter::Keys { from: &key, to: &[] };
                 return self.rows(range.table, from, (Order::Key, Some(most)), found);
@@ -116,7 +106,7 @@ impl DocumentSession<'_> {
             let filter = Filter::Keys { from: &bound(from), to: &bound(to) };
             return self.rows(range.table, filter, unordered, found);
         }
-        let names = &self.names[range.table];
+        let names = &self.tables[range.table].names;
         let name = |column: usize| names[column];
         let (from_key, to_key) = ([from], [to]);
         let between = match table.key.first() == Some(&time) {
@@ -135,15 +125,10 @@ impl DocumentSession<'_> {
     /// Visits the documents that meet the conditions of a phase, with at least the columns that it
     /// needs. The store finds them if all conditions are equalities or it has a question for them.
     /// Otherwise they are checked here.
-    pub(super) fn matching(
-        &mut self,
-        phase: usize,
-        table: usize,
-        visit: &mut dyn FnMut(&[Value<'_>]),
-    ) -> Result<()> {
-        let cell = self.cell;
+    pub fn matching(&mut self, op: Op, visit: &mut dyn FnMut(&[Value<'_>])) -> Result<()> {
+        let (cell, Op { phase, table, .. }) = (self.cell, op);
         let (of, filters) = (cell.tables[table].table, filters(cell, phase, 0));
-        if let Some(question) = self.question(phase, 0) {
+        if let Some(question) = self.question(Op { i: 0, ..op }) {
             let wanted = wanted(cell, phase);
             return self.ask(table, question, &mut |document| {
                 let mut values: row::Values<'_> = of.columns.iter().map(|_| Value::Null).collect();
@@ -154,28 +139,111 @@ impl DocumentSession<'_> {
                 Ok(())
             });
         }
-        let equal = equalities(of, &self.names[table], &filters);
+        let equal = equalities(of, &self.tables[table].names, &filters);
         let filter = equal.as_ref().map_or(Filter::All, |equal| Filter::Every(equal));
-        let columns = &self.names[table];
+        let columns = &self.tables[table].names;
         let find = Find { filter, order: Order::Any, limit: None, columns };
-        self.store.find(self.collections[table], &find, &mut |document| {
+        self.store.find(self.tables[table].collection, &find, &mut |document| {
             visit_if_met(of, &filters, document, visit)
         })
     }
 
-    pub(super) fn find(
-        &mut self,
-        phase: usize,
-        table: usize,
-        select: &[usize],
-        found: &mut OperationResults,
-    ) -> Result<()> {
+    pub fn find(&mut self, op: Op, select: &[usize], found: &mut Found) -> Result<()> {
         let mut rows = Checksum::default();
-        self.matching(phase, table, &mut |row| {
+        self.matching(op, &mut |row| {
             rows += fingerprint(select.iter().map(|column| row[*column]));
         })?;
         found.rows = rows;
         Ok(())
+    }
+
+    pub fn latest(&mut self, op: Op, (by, time): (usize, usize), found: &mut Found) -> Result<()> {
+        let (cell, Op { phase, table, .. }) = (self.cell, op);
+        cell.begin_question(phase, found);
+        let of = cell.tables[table].table;
+        let each = cell.each(phase, op.i).filter(|(column, _)| *column == by);
+        if let Some((_, value)) = each
+            && of.key == [by, time]
+            && let Some(next) = successor(value)
+        {
+            // The last of the value's rows in key order.
+            let (from, to) = ([stored(value)], [stored(next.as_value())]);
+            let filter = Filter::Keys { from: &from, to: &to };
+            return self.rows(table, filter, (Order::KeyDescending, Some(1)), found);
+        }
+        if let Some((_, value)) = each
+            && of.key == [time, by]
+            && !matches!(self.store.language(), Language::Pipeline)
+        {
+            return self.newest_from_end(table, (by, value), found);
+        }
+        if self.seeks[phase] && !cell.adds_up(phase) {
+            return self.newest_by_key(table, by, found);
+        }
+        if let Some(question) = self.question(op) {
+            return self.ask(table, question, &mut |document| {
+                found.rows += row::whole(document, of)?;
+                Ok(())
+            });
+        }
+        let mut newest = LatestRows::default();
+        self.scan(op, &mut |row| {
+            newest.add(row[by], row[time], fingerprint(row.iter().copied()));
+        })?;
+        found.rows += newest.rows();
+        Ok(())
+    }
+
+    /// Finds the newest document of a value, where keys begin with the time: searches from the end,
+    /// each time twice as many.
+    fn newest_from_end(
+        &mut self,
+        table: usize,
+        (by, value): (usize, Value<'_>),
+        found: &mut Found,
+    ) -> Result<()> {
+        let of = self.cell.tables[table].table;
+        let (order, mut some) = (Order::KeyDescending, FROM_END);
+        loop {
+            let (filter, columns) = (Filter::All, &self.tables[table].names);
+            let find = Find { filter, order, limit: Some(some), columns };
+            let (mut is_found, mut seen) = (false, 0);
+            self.store.find(self.tables[table].collection, &find, &mut |document| {
+                seen += 1;
+                if !is_found && row::value(document, by, of.columns[by].of)? == value {
+                    found.rows += row::whole(document, of)?;
+                    is_found = true;
+                }
+                Ok(())
+            })?;
+            if is_found || seen < some {
+                return Ok(());
+            }
+            some = some.saturating_mul(2);
+        }
+    }
+
+    /// Finds the newest document of each value: the last one below the value found before.
+    fn newest_by_key(&mut self, table: usize, by: usize, found: &mut Found) -> Result<()> {
+        let of = self.cell.tables[table].table;
+        let mut before: Option<OwnedValue> = None;
+        loop {
+            let to = before.as_ref().map(|value| [stored(value.as_value())]);
+            let to = to.as_ref().map_or(&[][..], |to| &to[..]);
+            let filter = Filter::Keys { from: &[], to };
+            let order = Order::KeyDescending;
+            let find = Find { filter, order, limit: Some(1), columns: &self.tables[table].names };
+            let mut next = None;
+            self.store.find(self.tables[table].collection, &find, &mut |document| {
+                found.rows += row::whole(document, of)?;
+                next = Some(row::value(document, by, of.columns[by].of)?.to_owned());
+                Ok(())
+            })?;
+            if next.is_none() {
+                return Ok(());
+            }
+            before = next;
+        }
     }
 }
 

@@ -8,26 +8,19 @@ use embermark_model::answer;
 
 use super::super::harper_sql;
 use super::DocumentSession;
-use crate::defined::access::{Filters, filters, of_conditions};
-use crate::defined::aggregate::Groups;
-use crate::defined::gaps::Gaps;
+use crate::defined::access::of_conditions;
+use crate::defined::aggregate::{Gaps, Groups};
 use crate::defined::outliers::Outliers;
-use crate::defined::port::OperationResults;
-use crate::defined::{correlate, row};
+use crate::defined::{Filters, Found, Op, correlate, filters, row};
 
 impl DocumentSession<'_> {
-    pub(super) fn group(
-        &mut self,
-        (phase, i): (usize, usize),
-        group: &Group,
-        found: &mut OperationResults,
-    ) -> Result<()> {
+    pub fn group(&mut self, op: Op, group: &Group, found: &mut Found) -> Result<()> {
         let cell = self.cell;
-        cell.begin_question(phase, found);
+        cell.begin_question(op.phase, found);
         let from = found.result.len();
         let rows = &cell.tables[group.table];
-        let Some(question) = self.question(phase, i) else {
-            return self.group_here(group, &filters(cell, phase, i), &mut found.result);
+        let Some(question) = self.question(op) else {
+            return self.group_here(group, &filters(cell, op.phase, op.i), &mut found.result);
         };
         let width = group.by.len() + group.compute.len();
         let is_sql = matches!(self.store.language(), Language::Sql(_));
@@ -65,24 +58,17 @@ impl DocumentSession<'_> {
     }
 
     /// Finds values far from the mean of their group.
-    pub(super) fn outliers(
-        &mut self,
-        (phase, i): (usize, usize),
-        table: usize,
-        found: &mut OperationResults,
-    ) -> Result<()> {
-        let of_table = self.cell.tables[table].table;
-        let Work::Outliers { of, by, deviations, .. } = self.cell.work(phase) else {
-            return Ok(());
-        };
-        self.cell.begin_question(phase, found);
-        if let Some(question) = self.question(phase, i) {
-            return self.ask(table, question, &mut |document| {
+    pub fn outliers(&mut self, op: Op, found: &mut Found) -> Result<()> {
+        let of_table = self.cell.tables[op.table].table;
+        let Work::Outliers { of, by, deviations, .. } = op.work else { return Ok(()) };
+        self.cell.begin_question(op.phase, found);
+        if let Some(question) = self.question(op) {
+            return self.ask(op.table, question, &mut |document| {
                 row::outlier(document, of_table, *of, &mut found.result)
             });
         }
         let mut outliers = Outliers::new(*deviations, false);
-        self.scan(phase, i, &mut |row| {
+        self.scan(op, &mut |row| {
             outliers.add(row[*by], row[*of], of_table.key.iter().map(|column| row[*column]));
         })?;
         outliers.result(&mut found.result);
@@ -90,17 +76,12 @@ impl DocumentSession<'_> {
     }
 
     /// Correlates two groups, by a question or by the means of each.
-    pub(super) fn correlate(
-        &mut self,
-        phase: usize,
-        question: &Correlate,
-        found: &mut OperationResults,
-    ) -> Result<()> {
+    pub fn correlate(&mut self, op: Op, question: &Correlate, found: &mut Found) -> Result<()> {
         let cell = self.cell;
-        cell.begin_question(phase, found);
-        if let Some(asked) = self.question(phase, 0) {
+        cell.begin_question(op.phase, found);
+        if let Some(asked) = self.question(Op { i: 0, ..op }) {
             return self.ask(question.table, asked, &mut |document| {
-                row::correlation(document, false, &mut found.result)
+                row::correlation(document, false, found)
             });
         }
         let rows = &cell.tables[question.table];
@@ -110,22 +91,20 @@ impl DocumentSession<'_> {
     }
 
     /// Finds gaps in the times of each value of a field.
-    pub(super) fn gaps(
+    pub fn gaps(
         &mut self,
-        (phase, i): (usize, usize),
-        table: usize,
+        op: Op,
         (by, time): (usize, usize),
         longer: i64,
-        found: &mut OperationResults,
+        found: &mut Found,
     ) -> Result<()> {
-        self.cell.begin_question(phase, found);
-        if let Some(question) = self.question(phase, i) {
-            let of = self.cell.rows_of(phase).column_type(by);
-            return self
-                .ask(table, question, &mut |document| row::gap(document, of, &mut found.result));
+        self.cell.begin_question(op.phase, found);
+        if let Some(question) = self.question(op) {
+            let of = self.cell.tables[op.table].column_type(by);
+            return self.ask(op.table, question, &mut |document| row::gap(document, of, found));
         }
         let mut gaps = Gaps::new(longer, false);
-        self.scan(phase, i, &mut |row| gaps.add(row[by], row[time]))?;
+        self.scan(op, &mut |row| gaps.add(row[by], row[time]))?;
         gaps.result(&mut found.result);
         Ok(())
     }

@@ -1,13 +1,18 @@
-//! Slices and rounds of the timeline, and whether the last rounds are steady.
+//! Slices and rounds of the timeline, whether the last rounds are steady, and the questions between
+//! the rows.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use embermark_contract::{Result, changes_between};
-use embermark_meter::steady;
+use embermark_contract::{Result, Scope, changes_between};
+use embermark_meter::{Kind, steady};
 use embermark_model::answer::Difference;
 use embermark_model::result::{Stall, SteadyFigure, SteadyState, Timeline};
+use embermark_model::table::Value;
 
-use super::{KeepRunner, SLICE_NS, row_bytes};
+use super::super::KeepParameters;
+use super::{Answered, KeepRunner, SLICE_NS, row_bytes};
+use crate::defined::oracle::{check_newest, print_of};
 
 impl KeepRunner<'_> {
     /// Excludes a time from the current slice.
@@ -85,10 +90,9 @@ impl KeepRunner<'_> {
             let all: Option<Vec<f64>> = (0..rounds.len()).map(of).collect();
             steady::assess(&all?)
         };
-        let name = if self.parameters.rate.is_some() { "latency" } else { "throughput" };
-        let figure = match self.parameters.rate {
-            Some(_) => values(&|round| Some(rounds[round].commit_mean_ns)),
-            None => values(&|round| Some(rounds[round].throughput())),
+        let (name, figure) = match self.parameters.rate {
+            Some(_) => ("latency", values(&|round| Some(rounds[round].commit_mean_ns))),
+            None => ("throughput", values(&|round| Some(rounds[round].throughput()))),
         };
         let space = values(&|round| rounds[round].allocated_bytes.map(|bytes| bytes as f64));
         let named = [(name, figure), ("space", space)];
@@ -107,7 +111,7 @@ impl KeepRunner<'_> {
         };
         Timeline {
             window_rows: self.kept as u64,
-            row_bytes: row_bytes(self.rows()),
+            row_bytes: row_bytes(self.calendar.rows),
             expiry: self.database.expires_by(self.parameters.keep),
             slices: self.recorder.slices(),
             rounds: self.recorder.rounds().to_vec(),
@@ -116,5 +120,49 @@ impl KeepRunner<'_> {
             stalled: self.recorder.stalled(),
             background: self.background[1].iter().map(|told| told.name.to_owned()).collect(),
         }
+    }
+
+    /// Asks the next question. Everything written must be readable when the answer begins.
+    pub(super) fn question(&mut self) -> Result<()> {
+        let before = self.clock.ticks();
+        let Self { database, found, parameters: KeepParameters { keep, .. }, .. } = self;
+        let kinds = keep.ask.len() as u64;
+        let (phase, i) = (keep.ask[(self.asked % kinds) as usize], (self.asked / kinds) as usize);
+        database.rebuild_question(phase, i);
+        found.empty();
+        let from = self.clock.ticks();
+        database.flush()?;
+        database.within(phase, Scope::PerOperation, &mut |one| one.perform(phase, i, found))?;
+        let to = self.clock.ticks();
+        let ns = self.clock.nanoseconds(from, to);
+        self.recorder.record(Kind::Question, self.clock.nanoseconds(self.began, from), ns, ns);
+        self.asked += 1;
+        if self.parameters.checked {
+            let found = self.found.clone();
+            self.answers.push(Answered { phase, i, came: self.came, found });
+        }
+        let after = self.clock.ticks();
+        let ours = self.clock.nanoseconds(before, from) + self.clock.nanoseconds(to, after);
+        self.pause(ours);
+        Ok(())
+    }
+
+    /// Checks many answers at once. Computing the right ones evicts from the processor's caches
+    /// what the engine reads next.
+    pub(super) fn check_answers(&mut self) {
+        let from = self.clock.ticks();
+        let (cell, database) = (self.parameters.cell, &*self.database);
+        for Answered { phase, i, came, found } in self.answers.drain(..) {
+            self.calendar.rows.there.store(came, Ordering::Relaxed);
+            let print = |row: &[Value<'_>]| print_of(cell, database, phase, row);
+            let there = self.calendar.there(came);
+            if let Err(Difference(wrong)) = check_newest(cell, (phase, i), there, &found, &print) {
+                let name = &cell.definition.phases[phase].name;
+                self.wrong = Some(Difference(format!("{name}, after {came} rows: {wrong}")));
+                break;
+            }
+        }
+        self.calendar.rows.there.store(self.came, Ordering::Relaxed);
+        self.pause(self.clock.nanoseconds(from, self.clock.ticks()));
     }
 }

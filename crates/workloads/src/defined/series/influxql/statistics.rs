@@ -1,11 +1,13 @@
-//! Questions that compare points with others of their series: gaps and outliers.
+//! Questions for groups of points, and those that compare points with others of their series: gaps
+//! and outliers.
 
-use embermark_language::Operator;
+use embermark_language::{Aggregate, Compute, Group, Grouped, Operator};
 use embermark_model::table::OwnedValue;
 
 use super::Measurement;
-use super::text::{SERIES, decimal, write};
-use crate::defined::access::Filter;
+use super::conditions::{LATEST, SERIES, decimal, quoted, write};
+use crate::defined::statements::conditions::function;
+use crate::defined::{Filter, Question};
 
 /// Names of computed columns. No column of a table has them.
 pub const GAP: &str = "#gap";
@@ -71,5 +73,64 @@ impl Measurement {
             text.push_str("))");
         }
         text.push_str(SERIES);
+    }
+
+    /// Returns a question for all groups of the rows that meet the filters, in no order. `None`
+    /// where InfluxQL cannot express it. Its columns: the group, then what is computed.
+    pub fn group(&self, group: &Group, filters: &[Filter<'_>]) -> Option<Question> {
+        let (mut by, mut columns, mut bucket) = (Vec::new(), Vec::new(), None);
+        for grouped in &group.by {
+            match *grouped {
+                Grouped::Column(column) if self.tags.contains(&column) => {
+                    by.push(quoted(&self.table.columns[column].name));
+                    columns.push(self.table.columns[column].name.clone());
+                }
+                Grouped::Bucket { column, units }
+                    if Some(column) == self.time && bucket.is_none() =>
+                {
+                    bucket = Some(units);
+                    columns.push("time".to_owned());
+                }
+                _ => return None,
+            }
+        }
+        let mut computed = Vec::new();
+        for (n, compute) in group.compute.iter().enumerate() {
+            computed.push(format!("{} AS \"#{n}\"", self.computed(*compute)?));
+            columns.push(format!("#{n}"));
+        }
+        // A group with only absent values exists as well.
+        computed.push(format!("COUNT({}) AS \"#rows\"", quoted(self.mark)));
+        let mut text = format!("SELECT {} FROM {}", computed.join(", "), quoted(&self.table.name));
+        if !self.filter(filters, &mut text) {
+            return None;
+        }
+        if let Some(units) = bucket {
+            // Buckets end at the present unless the question says when.
+            let before = if filters.is_empty() { "WHERE" } else { "AND" };
+            write(&mut text, format_args!(" {before} time <= {LATEST}"));
+            by.push(format!("time({units}{})", self.suffix()));
+        }
+        if !by.is_empty() {
+            write(&mut text, format_args!(" GROUP BY {}", by.join(", ")));
+        }
+        if bucket.is_some() {
+            text.push_str(" fill(none)");
+        }
+        Some(Question { text, columns })
+    }
+
+    fn computed(&self, compute: Compute) -> Option<String> {
+        let function = match compute.aggregate {
+            Aggregate::Avg => "MEAN",
+            aggregate => function(aggregate),
+        };
+        let of = match (compute.column, compute.aggregate) {
+            (Some(column), _) if self.fields.contains(&column) => &self.table.columns[column].name,
+            // Columns of the key are never absent.
+            (_, Aggregate::Count) => self.mark,
+            _ => return None,
+        };
+        Some(format!("{function}({})", quoted(of)))
     }
 }

@@ -20,8 +20,8 @@ fn a_table_is_a_measurement_by_a_time_in_its_key() {
         (readings.time, &*readings.tags, &*readings.fields),
         (Some(1), &[0][..], &[2, 3][..])
     );
-    assert_eq!(readings.columns(), ["station", "time", "value", "note"]);
-    assert!(readings.is_marked() && readings.finds_latest(0, 1) && !readings.finds_latest(3, 1));
+    assert_eq!(readings.columns, ["station", "time", "value", "note"]);
+    assert!(readings.mark == MARK && readings.finds_latest(0, 1) && !readings.finds_latest(3, 1));
     assert_eq!(readings.time_ns(-7).unwrap(), -7_000_000_000);
     assert!(readings.time_ns(i64::MAX / 1_000).unwrap_err().is_unsupported());
     let bytes = Measurement::new(table(&[0, 1]), &[]).err().unwrap();
@@ -31,7 +31,7 @@ fn a_table_is_a_measurement_by_a_time_in_its_key() {
     let fraction = Measurement::new(without_bytes(&[1, 2]), &[]).err().unwrap();
     assert!(fraction.contains("a fraction, as value"), "{fraction}");
     let log = Measurement::new(without_bytes(&[1]), &[]).unwrap();
-    assert!(log.tags.is_empty() && !log.is_marked() && !log.finds_latest(0, 1));
+    assert!(log.tags.is_empty() && log.mark != MARK && !log.finds_latest(0, 1));
     assert!(log.every().starts_with("SELECT \"station\", \"value\""), "{}", log.every());
 }
 

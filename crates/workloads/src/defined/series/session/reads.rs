@@ -6,32 +6,30 @@ use embermark_model::fingerprint::Checksum;
 use embermark_model::table::Value;
 use smallvec::SmallVec;
 
-use super::super::influxql::Measured;
+use super::super::influxql::Measurement;
 use super::super::point::{value, values};
 use super::SeriesSession;
-use crate::defined::access::{Filters, filters};
-use crate::defined::latest_rows::LatestRows;
-use crate::defined::port::{OperationResults, fingerprint};
+use crate::defined::aggregate::LatestRows;
 use crate::defined::row::Values;
+use crate::defined::{Filters, Found, Op, filters, fingerprint};
 
 impl SeriesSession<'_> {
     /// Runs the statement in `text` and visits each of its rows.
-    pub(super) fn read(&mut self, of: &Measured, visit: &mut dyn FnMut(Values<'_>)) -> Result<()> {
-        let Measured { measurement, columns } = of;
-        self.store.query(self.text, columns, &mut |point| {
-            visit(values(point, measurement)?);
+    pub fn read(&mut self, of: &Measurement, visit: &mut dyn FnMut(Values<'_>)) -> Result<()> {
+        self.store.query(self.text, &of.columns, &mut |point| {
+            visit(values(point, of)?);
             Ok(())
         })
     }
 
     /// Visits the rows that meet all filters. Those that InfluxQL cannot express are checked here.
-    pub(super) fn filtered(
+    pub fn filtered(
         &mut self,
-        of: &Measured,
+        of: &Measurement,
         filters: &Filters<'_>,
         visit: &mut dyn FnMut(Values<'_>),
     ) -> Result<()> {
-        let all = of.measurement.rows(filters, self.text);
+        let all = of.rows(filters, self.text);
         self.read(of, &mut |row| {
             if all || filters.iter().all(|filter| filter.is_met(&row[filter.column])) {
                 visit(row);
@@ -40,28 +38,27 @@ impl SeriesSession<'_> {
     }
 
     /// Visits only some columns of the rows that meet all filters. The other columns are absent.
-    pub(super) fn filtered_some(
+    pub fn filtered_some(
         &mut self,
-        of: &Measured,
+        of: &Measurement,
         filters: &Filters<'_>,
         columns: impl IntoIterator<Item = usize>,
         visit: &mut dyn FnMut(Values<'_>),
     ) -> Result<()> {
-        let measurement = &of.measurement;
         let mut columns: SmallVec<[usize; 8]> = columns.into_iter().collect();
-        if !measurement.can_express_all(filters) {
+        if !of.can_express_all(filters) {
             columns.extend(filters.iter().map(|filter| filter.column));
         }
         columns.sort_unstable();
         columns.dedup();
         let names: SmallVec<[&str; 8]> = columns.iter().map(|column| of.columns[*column]).collect();
-        let all = measurement.some(&columns, filters, self.text);
-        let width = measurement.table.columns.len();
+        let all = of.some(&columns, filters, self.text);
+        let width = of.table.columns.len();
         self.store.query(self.text, &names, &mut |point| {
             let mut row: Values<'_> = SmallVec::from_elem(Value::Null, width);
             for (at, column) in columns.iter().enumerate() {
-                let kind = measurement.table.columns[*column].of;
-                row[*column] = value(point, at, *column, kind, measurement)?;
+                let kind = of.table.columns[*column].of;
+                row[*column] = value(point, at, *column, kind, of)?;
             }
             if all || filters.iter().all(|filter| filter.is_met(&row[filter.column])) {
                 visit(row);
@@ -71,14 +68,14 @@ impl SeriesSession<'_> {
     }
 
     /// Reads columns of the rows that meet the conditions of a phase.
-    pub(super) fn find(
+    pub fn find(
         &mut self,
-        of: &Measured,
-        phase: usize,
+        of: &Measurement,
+        op: Op,
         select: &[usize],
-        found: &mut OperationResults,
+        found: &mut Found,
     ) -> Result<()> {
-        let (mut rows, filters) = (Checksum::default(), filters(self.cell, phase, 0));
+        let (mut rows, filters) = (Checksum::default(), filters(self.cell, op.phase, 0));
         self.filtered_some(of, &filters, select.iter().copied(), &mut |row| {
             rows += fingerprint(select.iter().map(|column| row[*column]));
         })?;
@@ -87,14 +84,8 @@ impl SeriesSession<'_> {
     }
 
     /// Reads the row of an operation's key. Returns whether it exists.
-    pub(super) fn get(
-        &mut self,
-        of: &Measured,
-        phase: usize,
-        i: usize,
-        found: &mut OperationResults,
-    ) -> Result<bool> {
-        of.measurement.get(&self.cell.key_in(self.arena, phase, i), self.text);
+    pub fn get(&mut self, of: &Measurement, op: Op, found: &mut Found) -> Result<bool> {
+        of.get(&self.cell.key_in(self.arena, op.phase, op.i), self.text);
         let mut is_there = false;
         self.read(of, &mut |row| {
             found.rows += fingerprint(row);
@@ -103,17 +94,17 @@ impl SeriesSession<'_> {
         Ok(is_there)
     }
 
-    pub(super) fn latest(
+    pub fn latest(
         &mut self,
-        of: &Measured,
-        (phase, i): (usize, usize),
+        of: &Measurement,
+        op: Op,
         (by, time): (usize, usize),
-        found: &mut OperationResults,
+        found: &mut Found,
     ) -> Result<()> {
-        let filters = filters(self.cell, phase, i);
-        self.cell.begin_question(phase, found);
-        if of.measurement.finds_latest(by, time) && of.measurement.can_express_all(&filters) {
-            of.measurement.latest_of(&filters, self.text);
+        let filters = filters(self.cell, op.phase, op.i);
+        self.cell.begin_question(op.phase, found);
+        if of.finds_latest(by, time) && of.can_express_all(&filters) {
+            of.latest_of(&filters, self.text);
             return self.read(of, &mut |row| found.rows += fingerprint(row));
         }
         let mut newest = LatestRows::default();
@@ -124,17 +115,17 @@ impl SeriesSession<'_> {
         Ok(())
     }
 
-    pub(super) fn range(
+    pub fn range(
         &mut self,
-        of: &Measured,
-        (phase, i): (usize, usize),
+        of: &Measurement,
+        op: Op,
         range: &Range,
-        found: &mut OperationResults,
+        found: &mut Found,
     ) -> Result<()> {
-        let cell = self.cell;
+        let (cell, Op { phase, i, .. }) = (self.cell, op);
         if let Span::Rows { .. } = range.span {
             let key = cell.key_in(self.arena, phase, i);
-            of.measurement.from(key[0], cell.wanted(phase, i), self.text);
+            of.from(key[0], cell.wanted(phase, i), self.text);
             return self.read(of, &mut |row| found.rows += fingerprint(row));
         }
         if cell.range_value(phase, i) == Some(Value::Null) {

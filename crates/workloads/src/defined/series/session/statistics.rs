@@ -7,43 +7,40 @@ use embermark_model::answer;
 use embermark_model::table::Value;
 use smallvec::SmallVec;
 
-use super::super::influxql::Measured;
-use super::super::influxql::groups::Groups;
+use super::super::influxql::Measurement;
 use super::super::influxql::statistics::{DEVIATION, GAP, MEAN};
 use super::super::point::value;
 use super::SeriesSession;
-use crate::defined::access::{Filters, filters, of_conditions};
-use crate::defined::aggregate::{self, in_order};
-use crate::defined::correlate;
-use crate::defined::gaps::Gaps;
+use crate::defined::access::of_conditions;
+use crate::defined::aggregate::{self, Gaps, in_order};
 use crate::defined::outliers::Outliers;
-use crate::defined::port::OperationResults;
 use crate::defined::row::{aggregate as aggregated, owned};
+use crate::defined::{Filters, Found, Op, Question, correlate, filters};
 
 impl SeriesSession<'_> {
     /// Finds gaps in the times of each value of a column.
-    pub(super) fn gaps(
+    pub fn gaps(
         &mut self,
-        of: &Measured,
-        (phase, i): (usize, usize),
+        of: &Measurement,
+        op: Op,
         (by, time): (usize, usize),
         longer: i64,
-        found: &mut OperationResults,
+        found: &mut Found,
     ) -> Result<()> {
-        let (measurement, filters) = (&of.measurement, filters(self.cell, phase, i));
-        self.cell.begin_question(phase, found);
-        if !(measurement.finds_latest(by, time) && measurement.can_express_all(&filters)) {
+        let filters = filters(self.cell, op.phase, op.i);
+        self.cell.begin_question(op.phase, found);
+        if !(of.finds_latest(by, time) && of.can_express_all(&filters)) {
             let mut gaps = Gaps::new(longer, false);
             self.filtered(of, &filters, &mut |row| gaps.add(row[by], row[time]))?;
             gaps.result(&mut found.result);
             return Ok(());
         }
-        measurement.gaps(&filters, longer, self.text);
-        let columns = [&*measurement.table.columns[by].name, "time", GAP];
-        let kind = |column: usize| measurement.table.columns[column].of;
+        of.gaps(&filters, longer, self.text);
+        let columns = [&*of.table.columns[by].name, "time", GAP];
+        let kind = |column: usize| of.table.columns[column].of;
         self.store.query(self.text, &columns, &mut |row| {
-            let value_of = owned(value(row, 0, by, kind(by), measurement)?);
-            let until = value(row, 1, time, kind(time), measurement)?;
+            let value_of = owned(value(row, 0, by, kind(by), of)?);
+            let until = value(row, 1, time, kind(time), of)?;
             let gap = row.int(2)?.unwrap_or_default();
             let Value::Int(until) = until else { return Ok(()) };
             let [from, until] = [until - gap, until].map(answer::Value::Int);
@@ -54,18 +51,17 @@ impl SeriesSession<'_> {
 
     /// Finds values far from the mean of their group. If InfluxQL can, it answers two questions:
     /// the mean and deviation of each series, and then the values outside.
-    pub(super) fn outliers(
+    pub fn outliers(
         &mut self,
-        of: &Measured,
-        (phase, i): (usize, usize),
+        of: &Measurement,
+        op: Op,
         (column, by): (usize, usize),
         deviations: f64,
-        found: &mut OperationResults,
+        found: &mut Found,
     ) -> Result<()> {
-        let (measurement, filters) = (&of.measurement, filters(self.cell, phase, i));
-        let table = measurement.table;
-        self.cell.begin_question(phase, found);
-        if !(measurement.knows_spread(column, by) && measurement.can_express_all(&filters)) {
+        let (table, filters) = (of.table, filters(self.cell, op.phase, op.i));
+        self.cell.begin_question(op.phase, found);
+        if !(of.knows_spread(column, by) && of.can_express_all(&filters)) {
             let mut outliers = Outliers::new(deviations, false);
             self.filtered(of, &filters, &mut |row| {
                 outliers.add(row[by], row[column], table.key.iter().map(|at| row[*at]));
@@ -73,12 +69,12 @@ impl SeriesSession<'_> {
             outliers.result(&mut found.result);
             return Ok(());
         }
-        measurement.spread(column, &filters, self.text);
+        of.spread(column, &filters, self.text);
         let (tag, mut bands) = (&*table.columns[by].name, Vec::new());
         self.store.query(self.text, &[tag, MEAN, DEVIATION], &mut |row| {
             if let (Some(mean), Some(deviation)) = (row.float(1)?, row.float(2)?) {
                 let (near, of_tag) = (deviations * deviation, table.columns[by].of);
-                let group = value(row, 0, by, of_tag, measurement)?.to_owned();
+                let group = value(row, 0, by, of_tag, of)?.to_owned();
                 bands.push((group, mean - near, mean + near));
             }
             Ok(())
@@ -86,45 +82,41 @@ impl SeriesSession<'_> {
         if bands.is_empty() {
             return Ok(());
         }
-        measurement.outside(column, &bands, self.text);
+        of.outside(column, &bands, self.text);
         let columns: Vec<usize> = table.key.iter().copied().chain([column]).collect();
-        let name = |at: &usize| match Some(*at) == measurement.time {
-            true => "time",
-            false => &*table.columns[*at].name,
-        };
-        let names: Vec<&str> = columns.iter().map(name).collect();
+        let names: Vec<&str> = columns.iter().map(|column| of.columns[*column]).collect();
         self.store.query(self.text, &names, &mut |row| {
             for (at, column) in columns.iter().enumerate() {
-                let of = table.columns[*column].of;
-                found.result.push(owned(value(row, at, *column, of, measurement)?));
+                let kind = table.columns[*column].of;
+                found.result.push(owned(value(row, at, *column, kind, of)?));
             }
             Ok(())
         })
     }
 
     /// Correlates two groups by the means of each.
-    pub(super) fn correlate(
+    pub fn correlate(
         &mut self,
-        of: &Measured,
-        phase: usize,
+        of: &Measurement,
+        op: Op,
         question: &Correlate,
-        found: &mut OperationResults,
+        found: &mut Found,
     ) -> Result<()> {
         let cell = self.cell;
         let rows = &cell.tables[question.table];
-        cell.begin_question(phase, found);
+        cell.begin_question(op.phase, found);
         correlate::answer(question, &mut found.result, &mut |group, result| {
             let filters = of_conditions(rows, &group.conditions);
-            let words = of.measurement.group(group, &filters);
+            let words = of.group(group, &filters);
             self.group(of, words.as_ref(), group, &filters, result)
         })
     }
 
     /// Groups the rows that meet conditions, by a question if InfluxQL can express it.
-    pub(super) fn group(
+    pub fn group(
         &mut self,
-        of: &Measured,
-        question: Option<&Groups>,
+        of: &Measurement,
+        question: Option<&Question>,
         group: &Group,
         filters: &Filters<'_>,
         result: &mut Vec<answer::Value>,
@@ -138,19 +130,12 @@ impl SeriesSession<'_> {
             return Ok(());
         };
         let rows = &self.cell.tables[group.table];
-        let columns: Vec<&str> = question.columns.iter().map(String::as_str).collect();
         let mut all: Vec<SmallVec<[answer::Value; 4]>> = Vec::new();
-        self.store.query(&question.text, &columns, &mut |row| {
+        self.store.query(&question.text, &question.names(), &mut |row| {
             let mut values = SmallVec::new();
             for (at, by) in group.by.iter().enumerate() {
                 let column = by.column();
-                values.push(owned(value(
-                    row,
-                    at,
-                    column,
-                    rows.column_type(column),
-                    &of.measurement,
-                )?));
+                values.push(owned(value(row, at, column, rows.column_type(column), of)?));
             }
             for (compute, at) in group.compute.iter().zip(group.by.len()..) {
                 let column = compute.column.map(|column| rows.column_type(column));

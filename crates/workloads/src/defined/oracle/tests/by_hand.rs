@@ -6,8 +6,8 @@ use embermark_language::PUBLISHED;
 use embermark_model::Scale;
 use embermark_model::answer::Value as Answered;
 
-use super::super::keep;
-use super::*;
+use super::super::super::keep;
+use super::super::*;
 
 const SECOND: i64 = 1_000_000;
 const HOUR: i64 = 3_600 * SECOND;
@@ -54,7 +54,7 @@ fn check<const N: usize>(
     let text: Vec<&str> = text.lines().filter(of_rows).collect();
     let cell = keep::tests::cell(&text.join("\n"), Scale::Full, dir.path()).unwrap();
     let phase = cell.definition.phases.iter().position(|phase| phase.name == question).unwrap();
-    let found = OperationResults { result: answer.concat(), ..OperationResults::default() };
+    let found = Found { result: answer.concat(), ..Found::default() };
     let print = |row: &[Value<'_>]| fingerprint(row.iter().copied());
     let checked = Oracle::new(Arc::new(cell)).check(phase, 1, &found, true, &print);
     checked.map_err(|Difference(what)| what)
