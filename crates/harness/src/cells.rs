@@ -311,6 +311,11 @@ fn distinct<T: Eq + Hash>(items: &[T]) -> Vec<&T> {
     items.iter().filter(|item| seen.insert(*item)).collect()
 }
 
+/// Returns the ids of workloads, for a message.
+fn ids(workloads: impl Iterator<Item = WorkloadInfo>) -> String {
+    workloads.map(|info| info.id).collect::<Vec<_>>().join(", ")
+}
+
 /// Returns the staged files that the cells need: every workload and scale of a cell that will run.
 pub(crate) fn stages(cells: &[PlannedCell]) -> BTreeMap<String, Vec<Scale>> {
     let mut stages: BTreeMap<String, Vec<_>> = BTreeMap::new();

@@ -7,7 +7,17 @@ use embermark_model::card::End;
 use embermark_model::result::{FlashCost, FlashModel, FlashOfPhase, FlashWork};
 
 use crate::protocol::Between;
-use crate::trial::OnDisk;
+
+/// When a run of a phase used the trial's own disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OnDisk {
+    /// Name of the phase.
+    pub phase: String,
+    /// From reading its disk before it until everything that it wrote was there.
+    pub run: Between,
+    /// The same for the maintenance after it.
+    pub maintenance: Option<Between>,
+}
 
 /// Models each card with a trace, split by phase.
 pub(crate) fn model_cards(cards: &[Card], trace: &Trace, on_disk: &[OnDisk]) -> Vec<FlashModel> {

@@ -51,6 +51,12 @@ fn parse(text: &str) -> Option<Stat> {
     })
 }
 
+/// Returns the threads of a process. Empty if it has ended.
+pub(crate) fn threads(pid: u32) -> Vec<u32> {
+    let entries = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
 /// Returns a process and all its descendants, the root first. Empty if it has ended.
 pub(crate) fn tree(root: u32) -> Vec<u32> {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();

@@ -9,13 +9,11 @@ use std::path::PathBuf;
 use embermark_engines::engine_library::Described;
 use embermark_model::network::LinkUse;
 use embermark_model::plan::Plan;
-use embermark_model::result::{PhaseResult, Run, Trial};
+use embermark_model::result::{PhaseResult, Run, SystemCalls, Trial};
 use embermark_model::{CellId, Durability, Scale, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::energy::{Counter, Window};
-
-pub use crate::explaining::TracedProcess;
 
 /// A request to a worker. The requester's process id precedes it: a worker ends when that process
 /// ends, except the one that cleans up after it.
@@ -156,6 +154,17 @@ pub struct Job {
 
 /// Beginning and end in ns of the monotonic clock.
 pub type Between = (u64, u64);
+
+/// The system calls of one process in a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TracedProcess {
+    /// Process id.
+    pub pid: u32,
+    /// The processes that it descends from, up to the worker. Empty for the worker itself.
+    pub ancestors: Vec<u32>,
+    /// Its system calls inside the clock.
+    pub calls: SystemCalls,
+}
 
 /// What a worker reports to its parent, in this order: `Ready`, then for each phase `PhaseBegan`,
 /// its `Run`s (each announced by `Running`) and `PhaseEnded`, then `Finished`. `Failed` may come at

@@ -13,9 +13,10 @@ use crate::background_cpu::CpuSnapshot;
 use crate::cgroup::Cgroup;
 use crate::disk;
 use crate::energy::Sampler;
+use crate::flash::OnDisk;
 use crate::processes::{Family, wait_or_kill};
 use crate::progress::Progress;
-use crate::protocol::{Between, Event, Job, Request};
+use crate::protocol::{Event, Job, Request};
 use crate::system::System;
 use crate::worker_command::WorkerCommand;
 use crate::{HarnessError, Interrupt, Result, server_cleanup};
@@ -53,17 +54,6 @@ pub(crate) struct Supervisor<'a> {
     pub group: Option<&'a Cgroup>,
     /// Sampler of energy while the trial runs.
     pub energy: Option<&'a Sampler>,
-}
-
-/// When a run of a phase used the trial's own disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct OnDisk {
-    /// Name of the phase.
-    pub phase: String,
-    /// From reading its disk before it until everything that it wrote was there.
-    pub run: Between,
-    /// The same for the maintenance after it.
-    pub maintenance: Option<Between>,
 }
 
 /// Outcome of a worker.

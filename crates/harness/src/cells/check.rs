@@ -10,7 +10,7 @@ use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::{Configuration, Configurations, MemoryLimit};
 use embermark_workloads::{FASTEST, Info as WorkloadInfo};
 
-use super::{distinct, is_due, resolve_names, sharing, variants};
+use super::{distinct, ids, is_due, resolve_names, sharing, variants};
 use crate::system::System;
 use crate::{Catalog, HarnessError, Result};
 
@@ -178,11 +178,6 @@ pub(super) fn names(plan: &Plan, catalog: &Catalog, workloads: &[WorkloadInfo]) 
         }
     }
     Ok(())
-}
-
-/// Returns the ids of workloads, for a message.
-pub(super) fn ids(workloads: impl Iterator<Item = WorkloadInfo>) -> String {
-    workloads.map(|info| info.id).collect::<Vec<_>>().join(", ")
 }
 
 /// Checks that a phase runs in some variant. It must search for the highest rate if that is

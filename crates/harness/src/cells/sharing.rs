@@ -3,8 +3,7 @@
 use embermark_model::plan::Plan;
 use embermark_workloads::Info as WorkloadInfo;
 
-use super::check::ids;
-use super::{distinct, is_requested};
+use super::{distinct, ids, is_requested};
 use crate::{Catalog, HarnessError, Result};
 
 /// Largest number of clients of a cell.

@@ -5,7 +5,7 @@ use std::io;
 use perf_event::events::{Event, Hardware};
 use perf_event::{Builder, Counter, ReadFormat};
 
-use super::explainer::threads;
+use crate::processes::threads;
 
 /// Instructions and cache misses of processes in user space, including those of threads that they
 /// start later.

@@ -2,7 +2,6 @@
 //! processes.
 
 use std::collections::HashMap;
-use std::fs;
 
 use embermark_meter::Meter;
 use embermark_model::result::{Explained, OsCost};
@@ -11,7 +10,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use super::counters::Counters;
 use super::tracer::Mark;
 use crate::probe::number;
-use crate::processes::{self, stat};
+use crate::processes::{self, stat, threads};
 use crate::protocol::Explain;
 use crate::system::read_lossy;
 
@@ -172,12 +171,6 @@ impl Reading {
             ..OsCost::default()
         }
     }
-}
-
-/// Returns the threads of a process. Empty if it has ended.
-pub(super) fn threads(pid: u32) -> Vec<u32> {
-    let entries = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// Returns the switches of a thread of a process: `proc_pid_status(5)`. The file of the process

@@ -16,12 +16,11 @@ use embermark_model::result::SystemCalls;
 use nix::errno::Errno;
 use nix::sys::ptrace::{self, Options};
 use nix::unistd::{Pid, getsid};
-use serde::{Deserialize, Serialize};
 
 use super::calls::{self, Transfer};
 use super::ptrace::{Change, SystemCall, listen, resume, system_call, wait};
 use crate::probe::number;
-use crate::protocol::{Event, Explain, Job, Request, send};
+use crate::protocol::{Event, Explain, Job, Request, TracedProcess, send};
 use crate::system::read_lossy;
 
 /// The first reserved number. It belongs to no process, because the kernel assigns none above
@@ -101,17 +100,6 @@ fn refused(errno: Errno) -> String {
          /proc/sys/kernel/yama/ptrace_scope, and in a container its seccomp profile",
         errno.desc()
     )
-}
-
-/// The system calls of one process in a run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct TracedProcess {
-    /// Process id.
-    pub pid: u32,
-    /// The processes that it descends from, up to the worker. Empty for the worker itself.
-    pub ancestors: Vec<u32>,
-    /// Its system calls inside the clock.
-    pub calls: SystemCalls,
 }
 
 /// Follows a worker to its end.

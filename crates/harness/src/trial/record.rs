@@ -8,11 +8,11 @@ use embermark_model::Status;
 use embermark_model::foreign::{clipped, shortened};
 use embermark_model::result::{PhaseResult, Trial};
 
-use super::OnDisk;
 use super::memory::Samples;
-use crate::explaining::{TracedProcess, traced_cost};
+use crate::explaining::cost::traced_cost;
+use crate::flash::OnDisk;
 use crate::progress::Progress;
-use crate::protocol::{Event, Job};
+use crate::protocol::{Event, Job, TracedProcess};
 
 /// Largest number of characters of a version, a setting and a reason, which an engine chooses
 /// freely.
