@@ -1,17 +1,74 @@
 //! The monotonic clock.
 
-use std::time::Duration;
+use std::sync::OnceLock;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Time over which the counter is compared with the system's clock, once in a process.
+const CALIBRATION: Duration = Duration::from_millis(20);
+
+/// Number of attempts to read both at the same time.
+const ATTEMPTS: u32 = 20;
+
+/// Fractional bits of the nanoseconds of a tick.
+const FRACTION: u32 = 32;
 
 /// A monotonic clock. It reads the CPU's time stamp counter if that is invariant, otherwise the
 /// operating system's monotonic clock.
-#[derive(Clone, Debug, Default)]
-pub struct Clock(quanta::Clock, #[cfg(test)] Option<std::sync::Arc<quanta::Mock>>);
+#[derive(Clone, Debug)]
+pub struct Clock {
+    counter: quanta::Clock,
+    /// Nanoseconds of a tick, in units of 2^-[`FRACTION`].
+    tick: u64,
+    #[cfg(test)]
+    simulated: Option<std::sync::Arc<quanta::Mock>>,
+}
+
+impl Default for Clock {
+    /// Makes the clock. The first one of a process takes [`CALIBRATION`].
+    fn default() -> Self {
+        static TICK: OnceLock<u64> = OnceLock::new();
+        let counter = quanta::Clock::new();
+        let tick = *TICK.get_or_init(|| calibrate(&counter));
+        Self {
+            counter,
+            tick,
+            #[cfg(test)]
+            simulated: None,
+        }
+    }
+}
+
+/// Returns the nanoseconds of a tick. Quanta's own figure is off by several percent if the system
+/// runs something else between its last readings of both clocks, as on a busy machine.
+fn calibrate(counter: &quanta::Clock) -> u64 {
+    let (from, began) = read_both(counter);
+    sleep(CALIBRATION);
+    let (to, ended) = read_both(counter);
+    nanoseconds_of_a_tick(to.saturating_sub(from), ended - began)
+}
+
+fn nanoseconds_of_a_tick(ticks: u64, time: Duration) -> u64 {
+    ((time.as_nanos() << FRACTION) / u128::from(ticks.max(1))) as u64
+}
+
+/// Reads the counter and the system's clock, with the least time between them.
+fn read_both(counter: &quanta::Clock) -> (u64, Instant) {
+    let read = || {
+        let before = Instant::now();
+        let ticks = counter.raw();
+        (before.elapsed(), (ticks, before))
+    };
+    let closest =
+        |best: (Duration, _), next: (Duration, _)| if next.0 < best.0 { next } else { best };
+    (1..ATTEMPTS).map(|_| read()).fold(read(), closest).1
+}
 
 impl Clock {
     /// Returns the counter in its own ticks.
     #[inline]
     pub fn ticks(&self) -> u64 {
-        self.0.raw()
+        self.counter.raw()
     }
 
     /// Converts a time to ticks.
@@ -26,7 +83,7 @@ impl Clock {
     /// backwards.
     #[inline]
     pub fn nanoseconds(&self, from: u64, to: u64) -> u64 {
-        if to > from { self.0.delta_as_nanos(from, to) } else { 0 }
+        ((u128::from(to.saturating_sub(from)) * u128::from(self.tick)) >> FRACTION) as u64
     }
 
     /// Waits until the counter reaches `due`, and returns its value. Sleeps until `margin` ticks
@@ -34,12 +91,12 @@ impl Clock {
     /// counter.
     pub(crate) fn wait_until(&self, due: u64, margin: u64) -> u64 {
         #[cfg(test)]
-        if let Some(time) = &self.1 {
+        if let Some(time) = &self.simulated {
             time.increment(due.saturating_sub(self.ticks()));
         }
         let now = self.ticks();
         if due > now + margin {
-            std::thread::sleep(Duration::from_nanos(self.nanoseconds(now, due - margin)));
+            sleep(Duration::from_nanos(self.nanoseconds(now, due - margin)));
         }
         loop {
             let now = self.ticks();
@@ -57,19 +114,17 @@ impl Clock {
     /// end of a wait. Measurements on it do not depend on how busy the machine is.
     pub(crate) fn simulated() -> Self {
         let (clock, time) = quanta::Clock::mock();
-        Self(clock, Some(time))
+        Self { counter: clock, tick: 1 << FRACTION, simulated: Some(time) }
     }
 
     /// Advances a [simulated](Self::simulated) clock.
     pub(crate) fn pass(&self, time: Duration) {
-        self.1.as_ref().expect("the clock is simulated").increment(time.as_nanos() as u64);
+        self.simulated.as_ref().expect("the clock is simulated").increment(time.as_nanos() as u64);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
-
     use super::*;
 
     #[test]
@@ -82,6 +137,21 @@ mod tests {
         let ours = clock.nanoseconds(from, to) as f64 / 1e9;
         let between = least.as_secs_f64() * 0.999..=most.as_secs_f64() * 1.001;
         assert!(between.contains(&ours), "{ours} s against {between:?}");
+    }
+
+    #[test]
+    fn ticks_are_converted_by_their_rate() {
+        let rated = |ticks, ms| Clock {
+            tick: nanoseconds_of_a_tick(ticks, Duration::from_millis(ms)),
+            ..Clock::simulated()
+        };
+        // 2.5 GHz, a counter of 24 MHz, and the system's own nanoseconds.
+        assert_eq!(rated(50_000_000, 20).nanoseconds(7, 2_500_000_007), 999_999_999);
+        assert_eq!(rated(480_000, 20).nanoseconds(0, 24), 999);
+        assert_eq!(rated(20_000_000, 20).nanoseconds(5, 6), 1);
+        // A month at 3 GHz.
+        let month = rated(60_000_000, 20).nanoseconds(0, 7_776_000_000_000_000) as f64;
+        assert!((month / 2.592e15 - 1.0).abs() < 1e-8, "{month}");
     }
 
     #[test]
