@@ -46,7 +46,7 @@ pub(crate) enum NoResponse {
     Hangs(Duration),
 }
 
-/// A worker's next event, or why there is none.
+/// A worker's next event, or the reason why none came.
 pub(crate) type Response = Result<Event, NoResponse>;
 
 impl NoResponse {

@@ -7,9 +7,6 @@ use jiff::{SignedDuration, Timestamp};
 use nix::sys::time::TimeValLike;
 use nix::time::{ClockId, clock_gettime};
 
-/// Number of attempts to read both clocks at the same time.
-const ATTEMPTS: u32 = 20;
-
 /// Shortest time over which the clocks are compared, in ns.
 const SHORTEST_NS: u64 = 100_000_000;
 
@@ -29,41 +26,26 @@ fn ns(clock: ClockId) -> Option<u64> {
 /// learns once in a process how fast that counts, so it can be wrong.
 pub(crate) struct ClockCheck {
     clock: Clock,
-    began: Option<Reading>,
+    /// Ticks, and the kernel's clock in ns at the same time.
+    began: (u64, u64),
 }
 
-/// Both clocks at the same time.
-#[derive(Clone, Copy)]
-struct Reading {
-    ticks: u64,
-    kernel_ns: u64,
+/// Returns the kernel's clock that nothing corrects. 0 if it cannot be read: no time
+/// is then compared.
+fn raw_ns() -> u64 {
+    ns(ClockId::CLOCK_MONOTONIC_RAW).unwrap_or_default()
 }
 
 impl ClockCheck {
     pub(crate) fn begin() -> Self {
         let clock = Clock::default();
-        Self { began: Reading::of(&clock), clock }
+        Self { began: clock.ticks_beside(raw_ns), clock }
     }
 
     /// Describes how far the clocks have diverged since the start, if that is too far.
     pub(crate) fn difference(&self) -> Option<String> {
-        let (began, now) = (self.began?, Reading::of(&self.clock)?);
-        let measured_ns = self.clock.nanoseconds(began.ticks, now.ticks);
-        difference(measured_ns, now.kernel_ns.saturating_sub(began.kernel_ns))
-    }
-}
-
-impl Reading {
-    /// Reads both clocks with the least time between them.
-    fn of(clock: &Clock) -> Option<Self> {
-        let read = |_| {
-            let before = ns(ClockId::CLOCK_MONOTONIC_RAW)?;
-            let ticks = clock.ticks();
-            let after = ns(ClockId::CLOCK_MONOTONIC_RAW)?;
-            Some((after.saturating_sub(before), Self { ticks, kernel_ns: before }))
-        };
-        let closest = (0..ATTEMPTS).filter_map(read).min_by_key(|(between, _)| *between);
-        closest.map(|(_, reading)| reading)
+        let ((from, began), (to, now)) = (self.began, self.clock.ticks_beside(raw_ns));
+        difference(self.clock.nanoseconds(from, to), now.saturating_sub(began))
     }
 }
 

@@ -14,7 +14,7 @@ impl Definition {
         let work = &phase.work;
         let inserts = matches!(work, Work::Insert { .. });
         let given = commit.filter(|commit| inserts || *commit != Commit::Bulk);
-        let covers = committed(work).map(|own| given.unwrap_or(own));
+        let covers = work.commit().map(|own| given.unwrap_or(own));
         PhaseKind {
             counts: self.counts(work, covers).filter(|_| !phase.search),
             of_rows: is_of_rows(work),
@@ -33,7 +33,7 @@ impl Definition {
             }
             Work::Arrive(arrive) => {
                 let insert = &self.phases[arrive.insert].work;
-                let own = commit.or_else(|| committed(insert));
+                let own = commit.or_else(|| insert.commit());
                 let each = own == Some(Commit::Each) && arrive.collect.is_none();
                 if each { Counts::Ingest } else { Counts::Load }
             }
@@ -91,18 +91,6 @@ const fn is_of_rows(work: &Work) -> bool {
             | Work::ReadModifyWrite { .. }
             | Work::Delete { removed: Removed::Keys { .. }, .. }
     )
-}
-
-/// Returns what one commit covers in a phase that changes rows one by one. `None` for other phases.
-const fn committed(work: &Work) -> Option<Commit> {
-    match work {
-        Work::Insert { commit, .. }
-        | Work::Update { commit, .. }
-        | Work::Upsert { commit, .. }
-        | Work::ReadModifyWrite { commit, .. }
-        | Work::Delete { removed: Removed::Keys { commit, .. }, .. } => Some(*commit),
-        _ => None,
-    }
 }
 
 /// A phase of a published workload in one of its variants.

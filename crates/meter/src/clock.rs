@@ -42,26 +42,27 @@ impl Default for Clock {
 /// Returns the nanoseconds of a tick. Quanta's own figure is off by several percent if the system
 /// runs something else between its last readings of both clocks, as on a busy machine.
 fn calibrate(counter: &quanta::Clock) -> u64 {
-    let (from, began) = read_both(counter);
+    let start = Instant::now();
+    let system = || start.elapsed().as_nanos() as u64;
+    let (from, began) = read_both(counter, system);
     sleep(CALIBRATION);
-    let (to, ended) = read_both(counter);
-    nanoseconds_of_a_tick(to.saturating_sub(from), ended - began)
+    let (to, ended) = read_both(counter, system);
+    nanoseconds_of_a_tick(to.saturating_sub(from), Duration::from_nanos(ended - began))
 }
 
 fn nanoseconds_of_a_tick(ticks: u64, time: Duration) -> u64 {
     ((time.as_nanos() << FRACTION) / u128::from(ticks.max(1))) as u64
 }
 
-/// Reads the counter and the system's clock, with the least time between them.
-fn read_both(counter: &quanta::Clock) -> (u64, Instant) {
-    let read = || {
-        let before = Instant::now();
+/// Reads the counter and another clock in ns, with the least time between them.
+fn read_both(counter: &quanta::Clock, other: impl Fn() -> u64) -> (u64, u64) {
+    let read = |_| {
+        let before = other();
         let ticks = counter.raw();
-        (before.elapsed(), (ticks, before))
+        (other().saturating_sub(before), (ticks, before))
     };
-    let closest =
-        |best: (Duration, _), next: (Duration, _)| if next.0 < best.0 { next } else { best };
-    (1..ATTEMPTS).map(|_| read()).fold(read(), closest).1
+    let closest = (0..ATTEMPTS).map(read).min_by_key(|(between, _)| *between);
+    closest.map(|(_, both)| both).unwrap_or_default()
 }
 
 impl Clock {
@@ -69,6 +70,12 @@ impl Clock {
     #[inline]
     pub fn ticks(&self) -> u64 {
         self.counter.raw()
+    }
+
+    /// Returns the counter, and another clock in ns at the same time: the closest of twenty
+    /// readings.
+    pub fn ticks_beside(&self, other: impl Fn() -> u64) -> (u64, u64) {
+        read_both(&self.counter, other)
     }
 
     /// Converts a time to ticks.

@@ -172,7 +172,8 @@ pub trait OrderTransport {
 
 /// Replies of a machine.
 pub struct MachineReplies {
-    /// One reply per order, up to the first that failed. Otherwise the reason why there is none.
+    /// One reply per order, up to the first that failed, or the reason why the device sent
+    /// no reply.
     pub replies: Result<Vec<Reply>, String>,
     /// How far its clock is ahead of this machine's.
     pub clock: Option<ClockOffset>,

@@ -157,6 +157,18 @@ pub enum Work {
 }
 
 impl Work {
+    /// Returns what a commit covers if it inserts rows or changes them by their keys.
+    pub const fn commit(&self) -> Option<Commit> {
+        match self {
+            Self::Insert { commit, .. }
+            | Self::Update { commit, .. }
+            | Self::Upsert { commit, .. }
+            | Self::ReadModifyWrite { commit, .. }
+            | Self::Delete { removed: Removed::Keys { commit, .. }, .. } => Some(*commit),
+            _ => None,
+        }
+    }
+
     /// Returns the index of its table. `None` for `sql` and a mix.
     pub const fn table(&self) -> Option<usize> {
         match self {

@@ -128,7 +128,7 @@ fn figure_text(figure: Figure, show: impl Fn(f64) -> String) -> String {
 /// Returns the ratio that was measured here.
 ///
 /// # Errors
-/// The reason why there is none.
+/// The reason why a figure is missing.
 fn measured_here(
     source: &Source,
     headline: &Headline,

@@ -9,7 +9,7 @@ use embermark_model::choice;
 use embermark_model::result::PhaseKind;
 use embermark_model::table::RowsFrom;
 
-use super::kind::{changes_at_once, changes_rows, commit_of, is_point, is_question, one_by_one};
+use super::kind::{changes_at_once, changes_rows, is_point, is_question, one_by_one};
 use super::{Defined, Result, keep, mix};
 use crate::{Info, PhaseInfo, Protocol, VariantInfo, Workload};
 
@@ -161,7 +161,7 @@ pub(super) fn points(
         let alone = of.phases.iter().filter(|phase| phase.alone && is_point(&phase.work));
         // Transactions of many operations have one client.
         let is_each = |commit| plain || commit == Commit::Each;
-        let each = alone.filter(|phase| commit_of(&phase.work).is_none_or(is_each));
+        let each = alone.filter(|phase| phase.work.commit().is_none_or(is_each));
         let names: Vec<&str> = each.map(|phase| &*phase.name).collect();
         (!names.is_empty()).then(|| (variant, &*Vec::leak(names)))
     };

@@ -97,18 +97,6 @@ pub(super) fn is_distinct(work: &Work) -> bool {
     deletes || keys_of(work).is_some_and(|keys| keys.of == KeysOf::Distinct)
 }
 
-/// Returns what a commit covers in a phase that inserts rows or changes them by their keys.
-pub(super) const fn commit_of(work: &Work) -> Option<Commit> {
-    match work {
-        Work::Insert { commit, .. }
-        | Work::Update { commit, .. }
-        | Work::Upsert { commit, .. }
-        | Work::ReadModifyWrite { commit, .. }
-        | Work::Delete { removed: Removed::Keys { commit, .. }, .. } => Some(*commit),
-        _ => None,
-    }
-}
-
 /// Returns whether a phase sets columns of rows by their keys.
 pub(super) const fn sets_by_key(work: &Work) -> bool {
     matches!(work, Work::Update { .. } | Work::Upsert { .. } | Work::ReadModifyWrite { .. })

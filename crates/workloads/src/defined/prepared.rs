@@ -8,7 +8,7 @@ use embermark_meter::Recorder;
 use embermark_model::result::PhaseKind;
 
 use super::csv::CsvRows;
-use super::kind::{changes_at_once, commit_of, is_question, is_read_in_one_snapshot, one_by_one};
+use super::kind::{changes_at_once, is_question, is_read_in_one_snapshot, one_by_one};
 use super::referees::Right;
 use super::{Arena, Cell, keep, operation_keys};
 use crate::Spec;
@@ -130,7 +130,7 @@ impl PreparedCell {
         let work = self.cell.work(phase);
         let takes =
             |commit: &Commit| *commit != Commit::Bulk || matches!(work, Work::Insert { .. });
-        let commit = match commit_of(work) {
+        let commit = match work.commit() {
             Some(own) => self.cell.commit.filter(takes).unwrap_or(own),
             None => one_by_one(work).unwrap_or(Commit::Each),
         };

@@ -15,7 +15,7 @@ const DAYS: &str = "\
     |%m/%d/%y|%y-%m-%d|%d-%m-%y|%m-%d-%y|%y/%m/%d|%y.%m.%d|%d %b %y|%d-%b-%Y|%d %b %Y|%d-%b-%y\
     |%b %d %Y|%b %d, %Y|%B %d, %Y|%d %B %Y|%Y-%b-%d|%d/%b/%Y|%Y%m%d|%Y-%j|%G-W%V-%u|%A, %d. %B %Y\
     |%d. %B %Y";
-/// Formats of a time of day that follows a date. The first is none.
+/// Formats of a time of day that follows a date. The first is empty: a date alone.
 const HOURS: &str = "\
     | %H:%M:%S| %H:%M| %H:%M:%S.%f| %I:%M:%S %p| %I:%M %p| %I:%M:%S.%f %p|T%H:%M:%S|T%H:%M\
     |T%H:%M:%S.%f|T%H:%M:%SZ|, %H:%M:%S|, %H:%M| %H:%M:%S %z| %H:%M:%S %Z| %H.%M.%S|_%H-%M-%S\
