@@ -4,6 +4,7 @@
 # what is committed here.
 #
 #   scripts/fresh.sh [--cold] [--user] [--packages] [--keep] [COMMAND…]
+#   scripts/fresh.sh --check
 #
 # COMMAND is a target of the Makefile. The default is `run` and then `test`.
 #   --cold      begin with nothing downloaded or compiled, and keep nothing of it for the next time

@@ -501,8 +501,7 @@ static const char *table_options(const struct embermark_table *table) {
 
 static struct embermark_dialect dialect = {
     .size = sizeof dialect,
-    .has = EMBERMARK_ROW_VALUES | EMBERMARK_WINDOWS | EMBERMARK_DERIVED_TABLES | EMBERMARK_GROUP_BY_EXPRESSION |
-           EMBERMARK_SEEKS_BY_KEY,
+    .has = EMBERMARK_ROW_VALUES | EMBERMARK_WINDOWS | EMBERMARK_DERIVED_TABLES | EMBERMARK_SEEKS_BY_KEY,
     .placeholder = "?{1}",
     .type_int = "INTEGER",
     .type_big = "INTEGER",

@@ -483,7 +483,7 @@ static const char *table_options(const struct embermark_table *table) {
 
 static const struct embermark_dialect DIALECT = {
     .size = sizeof DIALECT,
-    .has = EMBERMARK_ROW_VALUES | EMBERMARK_WINDOWS | EMBERMARK_DERIVED_TABLES | EMBERMARK_GROUP_BY_EXPRESSION,
+    .has = EMBERMARK_ROW_VALUES | EMBERMARK_WINDOWS | EMBERMARK_DERIVED_TABLES,
     .placeholder = "\x01{1}\x02",
     .type_int = "Int32",
     .type_big = "Int64",

@@ -321,7 +321,7 @@ struct embermark_table {
     const char *const *key;
 };
 
-/* Features of a dialect. Add the numbers. */
+/* Features of a dialect. Add the numbers. 8 has no meaning. */
 enum embermark_has {
     /* `(a, b) >= (?, ?)` is evaluated as a range of a key of `a` and `b`. Without this flag
      * embermark writes it out. */
@@ -330,8 +330,6 @@ enum embermark_has {
     EMBERMARK_WINDOWS = 2,
     /* A query may read from another query: a subquery in FROM, or WITH. */
     EMBERMARK_DERIVED_TABLES = 4,
-    /* GROUP BY takes an expression. */
-    EMBERMARK_GROUP_BY_EXPRESSION = 8,
     /* The newest rows of a few groups are found faster with a short query per group over the
      * primary key than with one query that scans the table. */
     EMBERMARK_SEEKS_BY_KEY = 16,
@@ -505,7 +503,7 @@ struct embermark_engine {
     const char *id;
     /* Full name. */
     const char *name;
-    /* Version, as reported by the engine. Figures of two versions are never in one result. */
+    /* Version, as reported by the engine. All figures of one column are of one version. */
     const char *version;
     /* Its licence. */
     const char *licence;

@@ -77,8 +77,6 @@ pub const ROW_VALUES: u32 = 1;
 pub const WINDOWS: u32 = 2;
 /// A dialect reads from queries (derived tables).
 pub const DERIVED_TABLES: u32 = 4;
-/// A dialect groups by expressions.
-pub const GROUP_BY_EXPRESSION: u32 = 8;
 /// A dialect finds the newest rows by their key.
 pub const SEEKS_BY_KEY: u32 = 16;
 /// A dialect skips from group to group in a key.

@@ -171,6 +171,8 @@ struct Bare<'a> {
     work: &'a YcsbWork,
     records: Vec<Record>,
     operations: Vec<Operation>,
+    /// The operations' keys in their order, as embermark has them: no cache miss for a key.
+    _keys: String,
 }
 
 impl<'a> Bare<'a> {
@@ -181,18 +183,22 @@ impl<'a> Bare<'a> {
             fields: fields.as_ptr().cast(),
             key_bytes: key.len(),
         });
-        let operations = work.drawn.iter().map(|DrawnOperation { record, set }| {
-            let key = &work.records[*record].0;
+        let key = |drawn: &DrawnOperation| work.records[drawn.record].0.as_str();
+        let keys: String = work.drawn.iter().map(key).collect();
+        let mut rest = keys.as_str();
+        let operations = work.drawn.iter().map(|drawn| {
+            let (own, others) = rest.split_at(key(drawn).len());
+            rest = others;
             Operation {
-                key: key.as_ptr().cast(),
-                text: set.as_ref().map_or(ptr::null(), |(_, text)| text.as_ptr().cast()),
-                key_bytes: key.len(),
-                field: set.as_ref().map_or(0, |(field, _)| *field),
+                key: own.as_ptr().cast(),
+                text: drawn.set.as_ref().map_or(ptr::null(), |(_, text)| text.as_ptr().cast()),
+                key_bytes: own.len(),
+                field: drawn.set.as_ref().map_or(0, |(field, _)| *field),
             }
         });
         let (records, operations) = (records.collect(), operations.collect());
         let database = Database::open(engine, dir, MEMORY)?;
-        Ok(Self { database, functions, work, records, operations })
+        Ok(Self { database, functions, work, records, operations, _keys: keys })
     }
 
     /// Loads every record again.

@@ -133,8 +133,9 @@ pub trait KvStore: Lifecycle {
     /// Removes every pair of a table and frees its space.
     fn clear(&mut self, table: Table) -> Result<()>;
 
-    /// Loads pairs into an empty table by the engine's fastest documented path, as one commit, and
-    /// returns their number. Pairs come in key order if [`bulk_sorted`](Self::bulk_sorted) says so.
+    /// Loads pairs into an empty table by the engine's fastest documented path and returns their
+    /// number. It is one commit, or several if an engine keeps all of a commit in memory. Pairs come
+    /// in key order if [`bulk_sorted`](Self::bulk_sorted) says so.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64>;
 
     /// Whether the bulk path needs its pairs in ascending key order.

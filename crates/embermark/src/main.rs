@@ -12,7 +12,6 @@ macro_rules! usage {
 
 mod commands;
 mod error;
-mod old_spellings;
 mod output;
 mod plan;
 #[cfg(test)]
@@ -56,6 +55,9 @@ enum Command {
     /// The workload is `machine` by default, or a workload file with a phase `arrive`, for example one that
     /// `embermark init` proposes for your rows.
     #[command(mut_arg("rate", |rate| rate.hide(true)))]
+    #[command(mut_arg("workloads", |arg| run::with_default(arg, "machine")))]
+    #[command(mut_arg("tier", |arg| run::with_default(arg, "process")))]
+    #[command(mut_arg("lasts", |arg| run::with_default(arg, "by --effort")))]
     Rate(Box<run::RateArgs>),
     /// Repeat published comparisons as they were run
     Reproduce(Box<reproduce::ReproduceArgs>),
@@ -165,9 +167,7 @@ fn print_clap_error(error: &clap::Error) -> ExitCode {
 fn main() -> ExitCode {
     // SAFETY: no thread has been started.
     unsafe { passwords::take_from_environment() };
-    let (words, hints) = old_spellings::modernize(std::env::args_os());
-    hints.iter().for_each(|hint| say!("embermark: {hint}"));
-    let command = match Cli::try_parse_from(words) {
+    let command = match Cli::try_parse() {
         Ok(cli) => cli.command,
         Err(error) => return print_clap_error(&error),
     };

@@ -28,7 +28,7 @@ use configurations::{candidates, columns};
 pub use configurations::{configurations, parse_configuration};
 pub use engine_libraries::{engine_libraries, ids_or};
 use files::ChosenWorkloads;
-pub use files::{built_in_file, workloads_of_plan};
+pub use files::{built_in_file, resembles_workload, workloads_of_plan};
 pub use licences::{check_accepted, not_accepted};
 use memory::size_from;
 pub use memory::{cache, memory_limits, size};
@@ -75,18 +75,15 @@ impl PlanArgs {
 
         let runs = self.runs.unwrap_or(usual_runs);
         let warmup_runs = self.warmup_runs.unwrap_or(u32::from(runs > 1));
-        if warmup_runs >= runs {
-            return Err(usage!(
-                "warmup-runs = {warmup_runs} leaves nothing of {runs} runs to count: give fewer"
-            ));
-        }
         // Every workload on synthetic rows is an overview, which is kept short.
         let overview = names.is_empty() && self.data.is_none();
+        let usual = Plan::default();
         // Slow loops are then stopped early, and shown per operation.
-        let default_limit = if overview { "500ms" } else { "20s" };
-        let limit = |key: &str, given: Option<&str>, default: &str| match given {
+        let usual_run_time = if overview { Some(500) } else { usual.max_run_time_ms };
+        let limit = |key: &str, given: Option<&str>, usual: Option<u64>| match given {
             Some("none") => Ok(None),
-            given => milliseconds(key, given.unwrap_or(default)).map(Some),
+            Some(given) => milliseconds(key, given).map(Some),
+            None => Ok(usual),
         };
         let time =
             |flag, given: Option<&str>| given.map(|text| milliseconds(flag, text)).transpose();
@@ -133,7 +130,7 @@ impl PlanArgs {
             runs,
             warmup_runs,
             trials: self.trials.unwrap_or(usual_trials),
-            max_run_time_ms: limit("max-run-time", self.max_run_time.as_deref(), default_limit)?,
+            max_run_time_ms: limit("max-run-time", self.max_run_time.as_deref(), usual_run_time)?,
             own_trials: self.trials.is_none() && self.effort.is_none(),
             window_ms: time("window", self.window.as_deref())?,
             warm_up_ms: match self.warm_up.as_deref() {
@@ -142,12 +139,13 @@ impl PlanArgs {
             },
             // Rate of samples. If no workload makes samples, only `target_rate` has the rate.
             rate: rate.filter(|rate| lasts || *rate == Rate::Max).unwrap_or_default(),
-            clients: self.clients.unwrap_or(1),
+            clients: self.clients.unwrap_or(usual.clients),
             target_rate,
-            p99_limit_ms: milliseconds("p99-limit", self.p99_limit.as_deref().unwrap_or("100ms"))?,
-            timeout_ms: limit("timeout", self.timeout.as_deref(), "30m")?,
-            seed: self.seed.unwrap_or(42),
-            memory_bytes: cache(self.cache.as_deref().unwrap_or("64MiB"))?,
+            p99_limit_ms: time("p99-limit", self.p99_limit.as_deref())?
+                .unwrap_or(usual.p99_limit_ms),
+            timeout_ms: limit("timeout", self.timeout.as_deref(), usual.timeout_ms)?,
+            seed: self.seed.unwrap_or(usual.seed),
+            memory_bytes: self.cache.as_deref().map_or(Ok(usual.memory_bytes), cache)?,
             memory_limits: memory_limits(&self.memory_limit, self.cache.as_deref())?,
             storages: storages(&self.storage)?,
             network: self.network.as_deref().map(models::link).transpose()?.flatten(),

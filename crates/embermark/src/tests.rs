@@ -1,5 +1,5 @@
 //! Tests the commands in the example workflows of `examples/ci` and in the documents. This version
-//! must accept each of them, without a hint that its spelling is old.
+//! must accept each of them.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 use clap::Parser;
 use yaml_rust2::{Yaml, YamlLoader};
 
-use crate::{Cli, old_spellings};
+use crate::Cli;
 
 /// Returns the texts of all steps that run something.
 fn scripts(workflow: &Yaml) -> Vec<String> {
@@ -107,8 +107,6 @@ fn this_version_accepts_every_command_in_the_documents() {
         for words in code(&text).lines().flat_map(commands_in) {
             count += 1;
             let shown = words.join(" ");
-            let (words, hints) = old_spellings::modernize(words.into_iter().map(Into::into));
-            wrong.extend(hints.into_iter().map(|hint| format!("{name}: {shown}: {hint}")));
             if let Err(error) = Cli::try_parse_from(words) {
                 // `--help` and `--version` are reported like errors, but succeed.
                 if error.use_stderr() {

@@ -1,4 +1,4 @@
-//! fjall, a log-structured merge tree in pure Rust: a complete engine in one file.
+//! fjall, a log-structured merge tree in pure Rust.
 //!
 //! A table is a keyspace. Its batches cannot be read, so [`Overlay`] answers reads of a batch.
 

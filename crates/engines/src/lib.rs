@@ -1,7 +1,8 @@
 //! Adapters of database engines, one module each. Each implements [`Engine`] of
 //! `embermark-contract`.
 //!
-//! To add an engine, add a file to `src/` and a line to [`registry`].
+//! The code of an engine is a module and a line in [`registry`]. `docs/adding-an-engine.md` has the
+//! rest: manifests, lists of tests, documents.
 
 #[allow(dead_code, reason = "each engine needs a part of it")]
 mod clients;

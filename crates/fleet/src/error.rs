@@ -12,6 +12,9 @@ pub enum FleetError {
     /// A folder for a new fleet is not empty.
     #[error("{} exists and is not empty: name another folder, or edit the fleet in it", .0.display())]
     Taken(PathBuf),
+    /// A folder for a new fleet cannot be created.
+    #[error("cannot create {folder}: {why}; name another folder", folder = .0.display(), why = .1)]
+    Uncreatable(PathBuf, io::Error),
     /// A folder is not a fleet.
     #[error("{folder} is not a fleet, because it has no {what}: `embermark fleet init` makes a fleet", folder = .0.display(), what = .1)]
     NoFleet(PathBuf, &'static str),

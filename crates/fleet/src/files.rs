@@ -50,10 +50,11 @@ pub(crate) const PLAYBOOK: &str = "fleet.yml";
 pub(crate) const CLIENTS: &str = "clients.yml";
 
 /// Writes a new fleet into a folder that is empty or does not exist, with the packages of another
-/// folder if one is given. Returns their number.
+/// folder if one is given, in the form that its playbook copies. Returns their number.
 ///
 /// # Errors
-/// If the folder is not empty, the given one has no packages, or a file cannot be written.
+/// If the folder is not empty, the given one has no packages, a package cannot be unpacked, or a
+/// file cannot be written.
 pub fn init(folder: &Path, from: Option<&Path>) -> Result<usize> {
     if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
         return Err(FleetError::Taken(folder.to_owned()));
@@ -62,6 +63,7 @@ pub fn init(folder: &Path, from: Option<&Path>) -> Result<usize> {
     if let (Some(from), Some([])) = (from, found.as_deref()) {
         return Err(FleetError::NoPackages(from.to_owned()));
     }
+    fs::create_dir_all(folder).map_err(|why| FleetError::Uncreatable(folder.to_owned(), why))?;
     for (name, text) in FILES {
         let path = folder.join(name);
         let parent = path.parent().unwrap_or(folder);
@@ -74,6 +76,9 @@ pub fn init(folder: &Path, from: Option<&Path>) -> Result<usize> {
     for package in &found {
         let to = packages.join(package.file_name().unwrap_or_default());
         fs::copy(package, &to).map_err(at(&to))?;
+    }
+    if !found.is_empty() {
+        packages::prepare(&packages)?;
     }
     Ok(found.len())
 }

@@ -16,7 +16,12 @@ pub(crate) const FOLDER: &str = "packages";
 
 /// Returns the packages in a folder, in the order of names.
 pub(crate) fn list(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(folder).map_err(at(folder))?;
+    let entries = fs::read_dir(folder).map_err(|why| match why.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+            FleetError::NoPackages(folder.to_owned())
+        }
+        _ => at(folder)(why),
+    })?;
     let mut found = Vec::new();
     for entry in entries {
         let path = entry.map_err(at(folder))?.path();

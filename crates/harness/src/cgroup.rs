@@ -195,11 +195,11 @@ impl Cgroup {
         self.counter(["memory.peak", "memory.max_usage_in_bytes"])?.parse().ok()
     }
 
-    /// Whether the kernel killed one of its processes because memory ran out.
-    pub fn was_out_of_memory(&self) -> bool {
+    /// Returns how many of its processes the kernel has killed because memory ran out.
+    pub fn oom_kills(&self) -> u64 {
         let events = self.counter(["memory.events", "memory.oom_control"]).unwrap_or_default();
         let killed = events.lines().find_map(|line| line.strip_prefix("oom_kill "));
-        killed.is_some_and(|times| times.trim() != "0")
+        killed.and_then(|times| times.trim().parse().ok()).unwrap_or(0)
     }
 
     /// Reads a file of cgroup v2 or v1.

@@ -22,8 +22,8 @@ fn ns(clock: ClockId) -> Option<u64> {
     u64::try_from(clock_gettime(clock).ok()?.num_nanoseconds()).ok()
 }
 
-/// Compares the clock that measures the times with the kernel's. It reads the CPU's counter and
-/// learns once in a process how fast that counts, so it can be wrong.
+/// Compares the clock that measures the times with the kernel's. It reads the CPU's counter, whose
+/// rate is measured once in a command, so it can be wrong.
 pub(crate) struct ClockCheck {
     clock: Clock,
     /// Ticks, and the kernel's clock in ns at the same time.

@@ -15,7 +15,7 @@ mod powercap;
 mod sampler;
 mod source;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use embermark_meter::statistics::mean;
@@ -24,7 +24,7 @@ use crate::system::System;
 
 pub(crate) use counter::{Counter, Readings, Window};
 pub(crate) use sampler::Sampler;
-pub(crate) use source::find;
+use source::{EnergySources, Source};
 
 /// How energy is measured.
 #[derive(Clone, Debug)]
@@ -53,6 +53,21 @@ impl Default for EnergyOptions {
         let (idle, slot) = (Duration::from_secs(10), Duration::from_secs(2));
         Self { root: PathBuf::from("/"), idle, metered: false, slot }
     }
+}
+
+/// Finds all energy sources. Sources that measure only memory come last.
+pub(crate) fn find(system: &System) -> EnergySources {
+    let mut found = EnergySources::default();
+    for EnergySources { sources, absent } in [powercap::find(system), hwmon::find(system)] {
+        found.sources.extend(sources);
+        found.absent.extend(absent);
+    }
+    match Source::pmic(Path::new(pmic::PROGRAM)) {
+        Ok(source) => found.sources.push(source),
+        Err(why) => found.absent.push(why),
+    }
+    found.sources.sort_by_key(|source| source.id == "dram");
+    found
 }
 
 /// Returns the sample standard deviation. `None` for fewer than two numbers.

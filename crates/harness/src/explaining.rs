@@ -23,17 +23,20 @@ pub(crate) use explainer::Explainer;
 pub(crate) use tracer::run_traced;
 
 impl Run<'_> {
-    /// Returns the cells to explain. Excluded are reference engines, servers given by URL, and
-    /// phases that last a fixed time, because a traced engine could not keep up with their load.
+    /// Returns the cells to explain, with the phases to explain. Excluded are reference engines,
+    /// servers given by URL, and phases that last a fixed time, because a traced engine could not
+    /// keep up with their load.
     pub(crate) fn cells_to_explain(&self, cells: &[PlannedCell]) -> Result<Vec<PlannedCell>> {
         let mut due = Vec::new();
         for cell in cells.iter().filter(|cell| self.journal.head.explains && !cell.reference) {
             let private = !self.plan.urls.contains_key(&cell.id.engine);
             let explained = self.journal.explained.iter().any(|ended| ended.cell == cell.id);
-            let lasts = self.options.catalog.workload(&cell.id.workload)?.info().lasts;
-            let lasts = lasts || self.options.catalog.until_steady(&cell.id);
-            if private && !explained && !lasts {
-                due.push(cell.clone());
+            let info = self.options.catalog.workload(&cell.id.workload)?.info();
+            let mut cell = cell.clone();
+            cell.phases.retain(|phase| !info.timed.contains(&phase.as_str()));
+            let is_timed = info.lasts || info.until_steady || cell.phases.is_empty();
+            if private && !explained && !is_timed {
+                due.push(cell);
             }
         }
         Ok(due)

@@ -13,6 +13,7 @@ use nix::unistd::geteuid;
 
 use crate::cells::{self, PlannedCell};
 use crate::database_size::{disk_bytes, needed_bytes};
+use crate::machine_limits::check_machine;
 use crate::trial_disk::{self, Device, Disk};
 use crate::{Catalog, Result, RunOptions, device};
 
@@ -96,8 +97,10 @@ pub struct PlanPreview {
 /// Returns what a run would measure. Tests the imitation in `folder` if a cell has a storage.
 ///
 /// # Errors
-/// If the plan names something unknown, asks for nothing, or contradicts itself.
+/// If the run would be refused: the plan names something unknown, asks for nothing or contradicts
+/// itself, or this machine does not allow it.
 pub fn preview(plan: &Plan, options: &RunOptions, folder: &Path) -> Result<PlanPreview> {
+    check_machine(plan)?;
     let catalog = options.catalog.with_files(plan)?;
     let foresee = || {
         let mut cells = cells::planned(plan, &catalog)?;

@@ -23,9 +23,9 @@ pub(crate) struct Stat {
     pub own_ticks: u64,
     /// User and system time of its children that ended and were waited for.
     pub children_ticks: u64,
-    /// Page faults without I/O, of both.
+    /// Page faults without I/O, of itself and of those children: for whole trees only.
     pub minor_faults: u64,
-    /// Page faults that waited for storage, of both.
+    /// Page faults that waited for storage, of both too.
     pub major_faults: u64,
 }
 
@@ -112,13 +112,14 @@ impl Family {
     pub(crate) fn end(&self, patience: Duration) -> io::Result<bool> {
         const KILL_TIMEOUT: Duration = Duration::from_secs(10);
         const STEP: Duration = Duration::from_millis(5);
+        // Finding members reads a file of every process of the machine.
+        const FIND: Duration = Duration::from_millis(200);
         let began = Instant::now();
         let mut asked: Vec<u32> = Vec::new();
         loop {
             let members = self.members();
             members.iter().copied().for_each(reap);
-            let alive: Vec<u32> =
-                members.into_iter().filter(|pid| stat(*pid).is_ok_and(|s| !s.zombie)).collect();
+            let alive: Vec<u32> = members.into_iter().filter(|pid| runs(*pid)).collect();
             if alive.is_empty() {
                 self.members().into_iter().for_each(reap);
                 return Ok(!asked.is_empty());
@@ -128,7 +129,7 @@ impl Family {
                 let text = format!("processes {alive:?} do not end although they were killed");
                 return Err(io::Error::new(io::ErrorKind::TimedOut, text));
             }
-            for pid in alive {
+            for &pid in &alive {
                 if waited >= patience {
                     send(pid, Signal::SIGKILL)?;
                 } else if !asked.contains(&pid) {
@@ -136,9 +137,17 @@ impl Family {
                     send(pid, Signal::SIGTERM)?;
                 }
             }
-            std::thread::sleep(STEP);
+            let found = Instant::now();
+            while found.elapsed() < FIND && alive.iter().any(|pid| runs(*pid)) {
+                std::thread::sleep(STEP);
+            }
         }
     }
+}
+
+/// Whether a process has not ended.
+fn runs(pid: u32) -> bool {
+    stat(pid).is_ok_and(|stat| !stat.zombie)
 }
 
 fn send(pid: u32, signal: Signal) -> io::Result<()> {

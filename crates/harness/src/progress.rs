@@ -191,7 +191,7 @@ mod tests {
 
     use super::*;
 
-    fn cell() -> CellId {
+    pub(super) fn cell() -> CellId {
         CellId {
             workload: "sensors".into(),
             scale: Scale::Rows(10_000),

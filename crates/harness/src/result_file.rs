@@ -144,28 +144,42 @@ pub fn result_bytes(path: &Path, result: &ResultFile) -> io::Result<Vec<u8>> {
     gzip.finish()
 }
 
-/// Writes a result file with the content of [`result_bytes`], completely or not at all.
+/// Writes a result file with the content of [`result_bytes`], completely or not at all. A link, a
+/// device or a pipe stays what it is.
 ///
 /// # Errors
 /// If it cannot be written.
 pub fn write_result(path: &Path, result: &ResultFile) -> Result<()> {
+    // A link to a pipe, such as /dev/stdout, leads to no path.
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let write = || {
+        let bytes = result_bytes(path, result)?;
+        match target.metadata() {
+            Ok(known) if !known.is_file() => fs::write(&target, bytes),
+            _ => replace(&target, &bytes),
+        }
+    };
+    write().map_err(|error| HarnessError::file(path, "write the result", error))
+}
+
+/// Writes a file completely or not at all.
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let draft = path.with_added_extension("part");
     let write = || {
         let mut file = File::create(&draft)?;
-        file.write_all(&result_bytes(path, result)?)?;
+        file.write_all(content)?;
         file.sync_all()?;
         fs::rename(&draft, path)
     };
-    write().map_err(|error| {
-        // Whether the draft can be removed does not change the error.
-        let _ = fs::remove_file(&draft);
-        HarnessError::file(path, "write the result", error)
-    })
+    // Whether the draft can be removed does not change the error.
+    write().inspect_err(|_| drop(fs::remove_file(&draft)))
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+
+    use std::os::unix::fs::symlink;
 
     use embermark_report::load;
 
@@ -185,5 +199,22 @@ mod tests {
         assert_eq!(plain.iter().filter(|byte| **byte == b'\n').count(), 1);
         assert!(gzip.starts_with(&[0x1f, 0x8b]) && gzip.len() < plain.len() / 3, "{}", gzip.len());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "no draft is left");
+    }
+
+    #[test]
+    fn a_link_to_a_device_or_a_file_stays_a_link() {
+        let result = load(Path::new("../report/tests/fixtures/schema-1.json")).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file.json");
+        fs::write(&file, "older").unwrap();
+        for target in [Path::new("/dev/null"), file.as_path()] {
+            let link = folder.path().join("link.json");
+            symlink(target, &link).unwrap();
+            write_result(&link, &result).unwrap();
+            assert_eq!(fs::read_link(&link).unwrap(), target);
+            fs::remove_file(&link).unwrap();
+        }
+        assert!(load(&file).is_ok() && !Path::new("/dev/null").is_file());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no draft is left");
     }
 }

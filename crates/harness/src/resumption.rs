@@ -12,6 +12,7 @@ use crate::confinement::Confinement;
 use crate::database_size::needed_bytes;
 use crate::imitation::{Imitation, has_storage};
 use crate::journal::{self, Head};
+use crate::machine_limits::check_machine;
 use crate::outdir::{self, LockedFolder, OutDir};
 use crate::progress::Progress;
 use crate::result_file::{assemble, write_result};
@@ -59,6 +60,7 @@ pub fn resume(
         OutDir::tidy(locked, databases.clone(), run_id);
         return Ok(result);
     }
+    check_machine(plan)?;
     let urls = asked.map_or(&options.urls, |asked| &asked.urls);
     let plan = &with_urls(plan, urls).map_err(refuse)?;
     let dirs = OutDir::reopen(locked, databases.clone(), run_id, options.keep)?;

@@ -10,6 +10,7 @@ use crate::database_size::needed_bytes;
 use crate::energy::marker;
 use crate::imitation::{self, Imitation};
 use crate::journal::{Head, Line, Prepared};
+use crate::machine_limits::check_machine;
 use crate::outdir::OutDir;
 use crate::progress::Progress;
 use crate::protocol::StageRequest;
@@ -30,10 +31,11 @@ mod turns;
 /// process adopts as an engine's.
 ///
 /// # Errors
-/// If the plan, a folder or the data is unusable, the disk is full, or the run was interrupted.
-/// After an interrupt, the error holds the result of the finished trials and the result file is
-/// written.
+/// If this machine does not [allow](check_machine) the plan, the plan, a folder or the data is
+/// unusable, the disk is full, or the run was interrupted. After an interrupt, the error holds the
+/// result of the finished trials and the result file is written.
 pub fn run(plan: &Plan, options: &RunOptions, progress: &mut dyn Progress) -> Result<ResultFile> {
+    check_machine(plan)?;
     let options = &options.for_plan(plan)?;
     let mut cells = cells::planned(plan, &options.catalog)?;
     if options.once_per_setting {
@@ -42,7 +44,6 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &mut dyn Progress) -> Re
     let run_id = manifest::run_id();
     let dirs = OutDir::prepare(&options.out, options.data.as_deref(), &run_id, options.keep)?;
     let mut manifest = manifest::begin(&run_id, &dirs.data);
-    check_memory(plan, manifest.machine.memory_bytes)?;
     manifest.engines = manifest::engines(&cells, plan, &options.catalog)?;
     let system = System::here();
     let needed = needed_bytes(plan, &cells);
@@ -98,19 +99,6 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &mut dyn Progress) -> Re
             run.journal.discard();
             Err(error)
         }
-    }
-}
-
-/// Refuses a cache that is larger than the machine's memory.
-fn check_memory(plan: &Plan, here: Option<u64>) -> Result<()> {
-    let gibibytes = |bytes: u64| bytes as f64 / f64::from(1 << 30);
-    match here.filter(|here| *here < plan.memory_bytes) {
-        Some(here) => Err(HarnessError::Plan(format!(
-            "a cache of {:.1} GiB (--cache) exceeds this machine's memory of {:.1} GiB: give less",
-            gibibytes(plan.memory_bytes),
-            gibibytes(here)
-        ))),
-        None => Ok(()),
     }
 }
 

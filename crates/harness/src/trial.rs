@@ -73,6 +73,9 @@ impl Supervisor<'_> {
         let began = Instant::now();
         let here = System::here();
         let before = CpuSnapshot::now(&here);
+        let oom_kills = |group: Option<&Cgroup>| group.map_or(0, Cgroup::oom_kills);
+        // Earlier trials ran in the same group.
+        let killed_before = oom_kills(self.limited);
         let family = Family::begin().map_err(HarnessError::system("adopt orphaned processes"))?;
         let mut child = self.start(job, log)?;
         let (mut record, how) = self.listen(&mut child, job, log, began, progress);
@@ -115,12 +118,16 @@ impl Supervisor<'_> {
                 }
             },
         };
-        let killed = self.group.is_some_and(Cgroup::was_out_of_memory);
-        let failure = failure.map(|(status, how)| match job.cell.memory_limit {
-            Some(limit) if killed => {
-                (Status::Failed, format!("killed: out of memory within {limit}; {how}"))
+        let within = match job.cell.memory_limit {
+            Some(limit) if oom_kills(self.group) > 0 => Some(limit.to_string()),
+            _ if oom_kills(self.limited) > killed_before => Some("the device's memory".to_owned()),
+            _ => None,
+        };
+        let failure = failure.map(|(status, how)| match within {
+            Some(within) => {
+                (Status::Failed, format!("killed: out of memory within {within}; {how}"))
             }
-            _ => (status, how),
+            None => (status, how),
         });
         let failure = failure.map(|(status, how)| {
             let is_full = status == Status::Failed && job.url.is_none();

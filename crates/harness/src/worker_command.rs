@@ -9,6 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use embermark_meter::{CLOCK_RATE, Clock};
 use nix::sys::signal::Signal;
 use serde::de::DeserializeOwned;
 
@@ -53,6 +54,7 @@ impl WorkerCommand {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.args).stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+        command.env(CLOCK_RATE, Clock::default().rate());
         command
     }
 
@@ -75,17 +77,19 @@ impl WorkerCommand {
         let (answer, status) = self
             .first_line(library, request, (patience, interrupt))
             .map_err(|error| self.failed(error))?;
-        Ok(serde_json::from_slice(&answer).map_err(|_| no_answer_reason(&answer, status, patience)))
+        let answer = answer.as_deref();
+        let parsed = serde_json::from_slice(answer.unwrap_or_default());
+        Ok(parsed.map_err(|_| no_answer_reason(answer, status, patience)))
     }
 
-    /// Returns the first line of a worker's answer, empty if it gave none, and its exit status, or
-    /// `None` if it had to be killed.
+    /// Returns the first line of a worker's answer, empty if it closed its output without one and
+    /// `None` if none came in time; and its exit status, or `None` if it had to be killed.
     fn first_line(
         &self,
         library: Option<(&str, &Path)>,
         request: &Request,
         waits: (Duration, &Interrupt),
-    ) -> io::Result<(Vec<u8>, Option<ExitStatus>)> {
+    ) -> io::Result<(Option<Vec<u8>>, Option<ExitStatus>)> {
         let json = request.to_json()?;
         let family = Family::begin()?;
         let mut command = self.command();
@@ -98,17 +102,26 @@ impl WorkerCommand {
         let exit_takes = if matches!(answer, Ok(Some(_))) { EXIT_TIMEOUT } else { Duration::ZERO };
         let status = wait_or_kill(&mut child, exit_takes);
         family.end(STRAY_TIMEOUT)?;
-        Ok((answer?.unwrap_or_default(), status))
+        Ok((answer?, status))
     }
 }
 
 /// Explains why there is no usable answer after waiting for `patience`.
-fn no_answer_reason(answer: &[u8], status: Option<ExitStatus>, patience: Duration) -> String {
-    if answer.len() as u64 == MAX_ANSWER_BYTES {
+fn no_answer_reason(
+    answer: Option<&[u8]>,
+    status: Option<ExitStatus>,
+    patience: Duration,
+) -> String {
+    if answer.is_some_and(|answer| answer.len() as u64 == MAX_ANSWER_BYTES) {
         return format!("wrote more than {} MiB", MAX_ANSWER_BYTES >> 20);
     }
     let Some(status) = status else {
-        return format!("wrote nothing in {} s", patience.as_secs());
+        let did = match answer {
+            None => return format!("wrote nothing in {} s", patience.as_secs()),
+            Some([]) => "closed its output without an answer",
+            Some(_) => "gave an invalid answer",
+        };
+        return format!("{did}, and did not end in {} s", EXIT_TIMEOUT.as_secs());
     };
     match status.signal() {
         Some(number) => {
@@ -148,5 +161,20 @@ fn send_and_read(
             }
             Err(_) => return Ok(None),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_answers_and_stays_did_not_write_nothing() {
+        let hour = Duration::from_secs(3_600);
+        let why = |answer: Option<&[u8]>| no_answer_reason(answer, None, hour);
+        assert_eq!(why(None), "wrote nothing in 3600 s");
+        let closed = "closed its output without an answer, and did not end in 5 s";
+        assert_eq!(why(Some(b"")), closed);
+        assert_eq!(why(Some(b"hello\n")), "gave an invalid answer, and did not end in 5 s");
     }
 }

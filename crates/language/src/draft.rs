@@ -1,6 +1,7 @@
 //! A table and its columns, as far as they could be read.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use embermark_model::table::{Column, ColumnType, RowsFrom, Table};
 
@@ -12,6 +13,8 @@ pub struct Draft<'a> {
     pub name: &'a str,
     /// Columns, including those that could not be read.
     pub columns: Vec<DraftColumn<'a>>,
+    /// Index of each column by its name in SQL, in small letters.
+    pub by_flat: HashMap<String, usize>,
     /// The key, if it is valid.
     pub key: Option<Vec<usize>>,
     /// The indexes, if they are valid.

@@ -32,7 +32,7 @@ pub enum Verb {
 }
 
 /// Values of `do`, with the keys that each may have.
-const VERBS: [(&str, Verb, &[&str]); 14] = [
+const VERBS: &[(&str, Verb, &[&str])] = &[
     ("insert", Verb::Insert, &["commit", "over", "in-flight"]),
     ("get", Verb::Get, &["ops", "keys", "absent", "snapshot"]),
     ("open", Verb::Open, &["ops", "keys", "absent", "read", "after"]),
@@ -63,12 +63,54 @@ impl Verb {
         matches!(self, Self::Mix | Self::Sequence | Self::Keep | Self::Arrive)
     }
 
-    /// Whether it is a query whose number is read apart from it.
-    pub fn is_question(self) -> bool {
-        matches!(
-            self,
-            Self::Latest | Self::Gaps | Self::Outliers | Self::Correlate | Self::Find | Self::Group
-        )
+    /// Whether it is a query whose number is read apart from it. One operation is the whole query.
+    pub const fn is_question(self) -> bool {
+        match self {
+            Self::Latest
+            | Self::Find
+            | Self::Gaps
+            | Self::Outliers
+            | Self::Correlate
+            | Self::Group => true,
+            Self::Insert
+            | Self::Get
+            | Self::Open
+            | Self::Range
+            | Self::Update
+            | Self::Upsert
+            | Self::ReadModifyWrite
+            | Self::Delete
+            | Self::Sql
+            | Self::Mix
+            | Self::Sequence
+            | Self::Keep
+            | Self::Arrive => false,
+        }
+    }
+
+    /// Returns the verb of a phase that was read.
+    const fn of_work(work: &Work) -> Self {
+        match work {
+            Work::Insert { .. } => Self::Insert,
+            Work::Get { .. } => Self::Get,
+            Work::Open { .. } => Self::Open,
+            Work::Latest { .. } => Self::Latest,
+            Work::Range(_) => Self::Range,
+            Work::Find { .. } => Self::Find,
+            Work::Gaps { .. } => Self::Gaps,
+            Work::Outliers { .. } => Self::Outliers,
+            Work::Correlate(_) => Self::Correlate,
+            Work::Group(_) => Self::Group,
+            Work::Update { .. } | Work::UpdateWhere { .. } => Self::Update,
+            Work::Upsert { .. } => Self::Upsert,
+            Work::ReadModifyWrite { .. } => Self::ReadModifyWrite,
+            Work::Delete { .. } => Self::Delete,
+            Work::Sql(_) => Self::Sql,
+            Work::Mix(_) => Self::Mix,
+            Work::Sequence(_) => Self::Sequence,
+            Work::Keep(_) => Self::Keep,
+            Work::Arrive(_) => Self::Arrive,
+        }
     }
 
     /// Reads the kind of a phase, which has exactly one of `do`, `sql`, `mix`, `sequence`, `keep`
@@ -95,7 +137,7 @@ impl Verb {
                 "a phase that does nothing",
                 format!(
                     "write do = \"…\" with one of {}; or sql, mix, sequence, keep or arrive",
-                    VERBS.map(|v| v.0).join(", ")
+                    VERBS.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(", ")
                 ),
             ),
             _ => fields.mistake(
@@ -109,6 +151,24 @@ impl Verb {
     fn keys(self) -> &'static [&'static str] {
         let found = VERBS.iter().find(|(_, verb, _)| *verb == self);
         found.map_or(&[], |(.., keys)| *keys)
+    }
+}
+
+impl Work {
+    /// Returns whether it is a single query with a verb of its own. One operation is the whole
+    /// query.
+    pub const fn is_question(&self) -> bool {
+        Verb::of_work(self).is_question()
+    }
+}
+
+/// Returns the names of the verbs that are queries, as a sentence lists them.
+pub fn questions() -> String {
+    let questions = VERBS.iter().filter(|(_, verb, _)| verb.is_question());
+    let questions: Vec<&str> = questions.map(|(name, ..)| *name).collect();
+    match questions.split_last() {
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
     }
 }
 
@@ -185,5 +245,19 @@ pub fn read(
         }
         Verb::Delete => Some(Work::Delete { table, removed: reading.removed()? }),
         Verb::Sql | Verb::Mix | Verb::Sequence | Verb::Keep | Verb::Arrive => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `ops` is how often a question is asked. For other verbs it belongs to the keys.
+    #[test]
+    fn a_verb_is_a_question_if_it_has_ops_without_keys() {
+        for (name, verb, keys) in VERBS {
+            let is_asked = keys.contains(&"ops") && !keys.contains(&"keys");
+            assert_eq!(verb.is_question(), is_asked, "{name}");
+        }
     }
 }

@@ -145,22 +145,9 @@ impl Reading<'_> {
     }
 }
 
-/// Whether a phase is a single query.
-pub const fn is_question(work: &Work) -> bool {
-    matches!(
-        work,
-        Work::Latest { .. }
-            | Work::Gaps { .. }
-            | Work::Outliers { .. }
-            | Work::Correlate(_)
-            | Work::Find { .. }
-            | Work::Group(_)
-    )
-}
-
 /// Reads how often a query runs in a run of its phase.
 pub fn asked(fields: &Fields<'_>, work: &Work, drafts: &[Draft<'_>]) -> Option<Asked> {
-    if !is_question(work) && !matches!(work, Work::Sequence(Sequence { insert: None, .. })) {
+    if !work.is_question() && !matches!(work, Work::Sequence(Sequence { insert: None, .. })) {
         return Some(Asked::ForTime);
     }
     let ops = fields.maybe("ops", |node| count(&node));

@@ -3,7 +3,7 @@
 use crate::definition::{Sequence, Work};
 use crate::mix::{Member, member};
 use crate::node::Fields;
-use crate::questions::is_question;
+use crate::phase;
 
 /// Reads a phase with `sequence`. `phases` are all phases of the file.
 pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Sequence> {
@@ -30,11 +30,11 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Sequence> {
                 let what = format!("'{}' comes after another phase", phases[*place].name);
                 return step.mistake(what, "an insert begins a sequence, into a fresh table");
             }
-            work if is_question(work) => questions.push(*place),
+            work if work.is_question() => questions.push(*place),
             _ => {
                 let what =
                     format!("'{}' is not a question that a sequence can have", phases[*place].name);
-                let help = "an insert may come first; then latest, find, gaps, outliers, correlate and group";
+                let help = format!("an insert may come first; then {}", phase::questions());
                 return step.mistake(what, help);
             }
         }

@@ -1,6 +1,7 @@
 //! The tables of a file.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use embermark_model::table::Column;
 
@@ -16,8 +17,14 @@ impl<'a> Draft<'a> {
     /// Reads a table. `tables` are the names of all tables.
     pub fn read(entry: &Entry<'a>, tables: &[&str]) -> Self {
         let _ = names::check(&entry.at_name(), true, entry.name, "rename it");
-        let mut draft =
-            Self { name: entry.name, columns: Vec::new(), key: None, indexes: None, rows: None };
+        let mut draft = Self {
+            name: entry.name,
+            columns: Vec::new(),
+            by_flat: HashMap::new(),
+            key: None,
+            indexes: None,
+            rows: None,
+        };
         let keys = [&rows::KEYS[..], &["key", "index", "json", "columns"]].concat();
         let Some(fields) = entry.node.fields(&keys) else { return draft };
         let fields = fields.named(entry.at.clone());
@@ -101,9 +108,9 @@ impl<'a> Draft<'a> {
         rename: &str,
         column: Option<Column>,
     ) {
-        let same =
-            |other: &&DraftColumn<'_>| other.name.replace('.', "_").eq_ignore_ascii_case(flat);
-        if let Some(other) = self.columns.iter().find(same) {
+        let flat = flat.replace('.', "_").to_ascii_lowercase();
+        let first = *self.by_flat.entry(flat).or_insert(self.columns.len());
+        if let Some(other) = self.columns.get(first) {
             let what = format!("'{}' and '{name}' are one name in SQL", other.name);
             entry.at_name().add(what, "", rename);
         }

@@ -1,8 +1,12 @@
 //! The monotonic clock.
 
 use std::sync::OnceLock;
+#[cfg(test)]
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use crate::counter::Counter;
 
 /// Time over which the counter is compared with the system's clock, once in a process.
 const CALIBRATION: Duration = Duration::from_millis(20);
@@ -13,69 +17,69 @@ const ATTEMPTS: u32 = 20;
 /// Fractional bits of the nanoseconds of a tick.
 const FRACTION: u32 = 32;
 
+/// Names the environment variable with which a process gives its workers the rate of the counter
+/// ([`Clock::rate`]). A process that has it does not calibrate.
+pub const CLOCK_RATE: &str = "EMBERMARK_CLOCK_RATE";
+
 /// A monotonic clock. It reads the CPU's time stamp counter if that is invariant, otherwise the
 /// operating system's monotonic clock.
 #[derive(Clone, Debug)]
 pub struct Clock {
-    counter: quanta::Clock,
+    counter: Counter,
     /// Nanoseconds of a tick, in units of 2^-[`FRACTION`].
     tick: u64,
-    #[cfg(test)]
-    simulated: Option<std::sync::Arc<quanta::Mock>>,
 }
 
 impl Default for Clock {
-    /// Makes the clock. The first one of a process takes [`CALIBRATION`].
+    /// Makes the clock. The first one of a process takes [`CALIBRATION`], unless [`CLOCK_RATE`] is set.
     fn default() -> Self {
-        static TICK: OnceLock<u64> = OnceLock::new();
-        let counter = quanta::Clock::new();
-        let tick = *TICK.get_or_init(|| calibrate(&counter));
-        Self {
-            counter,
-            tick,
-            #[cfg(test)]
-            simulated: None,
-        }
+        static CLOCK: OnceLock<Clock> = OnceLock::new();
+        CLOCK.get_or_init(|| Self::of(Counter::best())).clone()
     }
 }
 
-/// Returns the nanoseconds of a tick. Quanta's own figure is off by several percent if the system
-/// runs something else between its last readings of both clocks, as on a busy machine.
-fn calibrate(counter: &quanta::Clock) -> u64 {
-    let start = Instant::now();
-    let system = || start.elapsed().as_nanos() as u64;
-    let (from, began) = read_both(counter, system);
-    sleep(CALIBRATION);
-    let (to, ended) = read_both(counter, system);
-    nanoseconds_of_a_tick(to.saturating_sub(from), Duration::from_nanos(ended - began))
-}
-
-fn nanoseconds_of_a_tick(ticks: u64, time: Duration) -> u64 {
-    ((time.as_nanos() << FRACTION) / u128::from(ticks.max(1))) as u64
-}
-
-/// Reads the counter and another clock in ns, with the least time between them.
-fn read_both(counter: &quanta::Clock, other: impl Fn() -> u64) -> (u64, u64) {
-    let read = |_| {
-        let before = other();
-        let ticks = counter.raw();
-        (other().saturating_sub(before), (ticks, before))
-    };
-    let closest = (0..ATTEMPTS).map(read).min_by_key(|(between, _)| *between);
-    closest.map(|(_, both)| both).unwrap_or_default()
-}
-
 impl Clock {
+    fn of(counter: Counter) -> Self {
+        let given = std::env::var(CLOCK_RATE).ok().and_then(|rate| rate.parse().ok());
+        let mut clock = Self { counter, tick: 1 << FRACTION };
+        clock.tick = given.unwrap_or_else(|| clock.calibrate());
+        clock
+    }
+
+    /// Returns the nanoseconds of a tick. The system may run something else between the readings of
+    /// two clocks, as on a busy machine: a rate from one reading at each end can be off by several
+    /// percent.
+    fn calibrate(&self) -> u64 {
+        let start = Instant::now();
+        let system = || start.elapsed().as_nanos() as u64;
+        let (from, began) = self.ticks_beside(system);
+        sleep(CALIBRATION);
+        let (to, ended) = self.ticks_beside(system);
+        nanoseconds_of_a_tick(to.saturating_sub(from), Duration::from_nanos(ended - began))
+    }
+
+    /// Returns the value of [`CLOCK_RATE`] for workers of this process: nanoseconds of a tick, in units of
+    /// 2^-32.
+    pub fn rate(&self) -> String {
+        self.tick.to_string()
+    }
+
     /// Returns the counter in its own ticks.
     #[inline]
     pub fn ticks(&self) -> u64 {
-        self.counter.raw()
+        self.counter.read()
     }
 
     /// Returns the counter, and another clock in ns at the same time: the closest of twenty
     /// readings.
     pub fn ticks_beside(&self, other: impl Fn() -> u64) -> (u64, u64) {
-        read_both(&self.counter, other)
+        let read = |_| {
+            let before = other();
+            let ticks = self.ticks();
+            (other().saturating_sub(before), (ticks, before))
+        };
+        let closest = (0..ATTEMPTS).map(read).min_by_key(|(between, _)| *between);
+        closest.map(|(_, both)| both).unwrap_or_default()
     }
 
     /// Converts a time to ticks.
@@ -98,8 +102,8 @@ impl Clock {
     /// counter.
     pub(crate) fn wait_until(&self, due: u64, margin: u64) -> u64 {
         #[cfg(test)]
-        if let Some(time) = &self.simulated {
-            time.increment(due.saturating_sub(self.ticks()));
+        if let Counter::Simulated(time) = &self.counter {
+            time.fetch_max(due, Relaxed);
         }
         let now = self.ticks();
         if due > now + margin {
@@ -115,18 +119,22 @@ impl Clock {
     }
 }
 
+fn nanoseconds_of_a_tick(ticks: u64, time: Duration) -> u64 {
+    ((time.as_nanos() << FRACTION) / u128::from(ticks.max(1))) as u64
+}
+
 #[cfg(test)]
 impl Clock {
     /// A clock with ticks of 1 ns that advances only when time is added to it, or at once to the
     /// end of a wait. Measurements on it do not depend on how busy the machine is.
     pub(crate) fn simulated() -> Self {
-        let (clock, time) = quanta::Clock::mock();
-        Self { counter: clock, tick: 1 << FRACTION, simulated: Some(time) }
+        Self { counter: Counter::Simulated(Default::default()), tick: 1 << FRACTION }
     }
 
     /// Advances a [simulated](Self::simulated) clock.
     pub(crate) fn pass(&self, time: Duration) {
-        self.simulated.as_ref().expect("the clock is simulated").increment(time.as_nanos() as u64);
+        let Counter::Simulated(now) = &self.counter else { panic!("the clock is not simulated") };
+        now.fetch_add(time.as_nanos() as u64, Relaxed);
     }
 }
 
@@ -164,5 +172,14 @@ mod tests {
     #[test]
     fn a_counter_that_goes_backwards_is_no_time() {
         assert_eq!(Clock::default().nanoseconds(1_000, 10), 0);
+    }
+
+    #[test]
+    fn the_systems_clock_serves_where_the_cpu_has_no_steady_counter() {
+        let clock = Clock::of(Counter::System);
+        let (from, began) = (clock.ticks(), Instant::now());
+        std::thread::sleep(Duration::from_millis(20));
+        let (least, to) = (began.elapsed(), clock.ticks());
+        assert!(clock.nanoseconds(from, to) as f64 >= least.as_nanos() as f64 * 0.999);
     }
 }

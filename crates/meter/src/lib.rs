@@ -9,6 +9,7 @@
 mod arrivals;
 mod clients;
 mod clock;
+mod counter;
 mod latency;
 mod merged_clients;
 mod meter;
@@ -20,7 +21,7 @@ mod stopwatch;
 mod timeline;
 
 pub use arrivals::ArrivalSchedule;
-pub use clock::Clock;
+pub use clock::{CLOCK_RATE, Clock};
 pub use latency::{Histogram, merge, summary};
 pub use meter::{ClockHook, Measured, Meter};
 pub use pacer::Pacer;

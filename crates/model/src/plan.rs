@@ -145,6 +145,52 @@ const fn is_one(clients: &u32) -> bool {
     *clients == 1
 }
 
+impl Default for Plan {
+    /// Returns the values of a plain run. They name no workload, engine or tier.
+    fn default() -> Self {
+        Self {
+            workloads: Vec::new(),
+            workload_files: BTreeMap::new(),
+            engines: Vec::new(),
+            configurations: Configurations::new(),
+            engine_libraries: BTreeMap::new(),
+            scales: Vec::new(),
+            scales_of: BTreeMap::new(),
+            durabilities: Vec::new(),
+            variants: Vec::new(),
+            repeats: None,
+            overview: false,
+            phases: None,
+            data: DataSource::Synthetic,
+            runs: 6,
+            warmup_runs: 1,
+            trials: 3,
+            own_trials: false,
+            max_run_time_ms: Some(20_000),
+            window_ms: None,
+            warm_up_ms: None,
+            rate: Rate::default(),
+            clients: one(),
+            target_rate: None,
+            p99_limit_ms: default_p99_limit_ms(),
+            timeout_ms: Some(30 * 60 * 1_000),
+            seed: 42,
+            memory_bytes: 64 << 20,
+            memory_limits: Vec::new(),
+            storages: Vec::new(),
+            network: None,
+            cold: false,
+            cards: Vec::new(),
+            budget_ms: None,
+            lasts_ms: None,
+            left_out: Vec::new(),
+            disk_bytes: None,
+            urls: BTreeMap::new(),
+            accepted_licences: Vec::new(),
+        }
+    }
+}
+
 impl Plan {
     /// Whether several clients share the operations or a target rate is set. Both need point
     /// operations.

@@ -10,5 +10,5 @@ pub mod relay;
 mod tunnel;
 
 pub use file::{LinkError, built_in, parse};
-pub use loopback::{Counters, counters, enter, is_isolated};
+pub use loopback::{Counters, counters, enter, has_link, is_isolated};
 pub use tunnel::{create_tunnel, round_trip};

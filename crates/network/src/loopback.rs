@@ -50,6 +50,11 @@ pub fn is_isolated() -> bool {
     }
 }
 
+/// Whether an imitated link is in this process's network namespace, which is private then.
+pub fn has_link() -> bool {
+    devices().is_ok_and(|text| device_lines(&text).any(|(name, _)| name == DEVICE)) && is_isolated()
+}
+
 /// Traffic of a loopback device since its creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use embermark_model::network::{LinkUse, NetworkLink};
 use embermark_network::relay::Task;
-use embermark_network::{counters, create_tunnel, enter, is_isolated, parse, round_trip};
+use embermark_network::{counters, create_tunnel, enter, has_link, is_isolated, parse, round_trip};
 use embermark_skips::skipped;
 use libtest_mimic::{Arguments, Trial};
 
@@ -73,9 +73,10 @@ struct RelayProcess(Child);
 impl RelayProcess {
     fn start(text: &str) -> Self {
         enter().unwrap();
+        assert!(!has_link());
         let link: NetworkLink = parse("own", text).unwrap();
         let device = create_tunnel().unwrap();
-        assert!(is_isolated());
+        assert!(is_isolated() && has_link());
         let task = serde_json::to_string(&Task::new(&device, link, 7).unwrap()).unwrap();
         let mut program = Command::new(env::current_exe().unwrap());
         program.env(TASK, format!("{CARRY}{task}")).stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -45,7 +45,7 @@ pub use turns::CriterionTurn;
 
 use crate::statistics;
 use crate::summary::{self, Comparison, Group, Protocol, Shortfall};
-use crate::{notes, scaling, text};
+use crate::{conditions, notes, scaling, text};
 use clients::Language;
 use levels::Level;
 
@@ -145,7 +145,7 @@ fn table<'a>(
                     effective_durability: engine.effective_durability,
                     broken: None,
                     wrong: wrong_answers(&own),
-                    facts: facts::engine_facts(file, groups, engine, tier),
+                    facts: facts::engine_facts(file, &own, engine),
                     pace: pace::slowest_pace(groups, kinds, (engine.id, tier)),
                     ratios: BTreeMap::new(),
                     intervals: BTreeMap::new(),
@@ -219,16 +219,18 @@ fn place(groups: &[&Group<'_>], tier: Durability, workload: &str) -> Option<Stri
 /// Describes a group as the basis of ratios. `None` if nothing in it completed.
 fn rests_on(file: &ResultFile, group: &Group<'_>, criteria: Vec<&'static str>) -> Option<RestsOn> {
     let protocol = Protocol::from_cells(file.cells.iter().filter(|cell| group.holds(&cell.id)))?;
-    let cold = if file.plan.cold { ", cold reads" } else { "" };
     let energy = notes::energy::source(file).filter(|_| criteria.contains(&"energy"));
-    let energy = energy.map(|by| format!(", energy by {by}")).unwrap_or_default();
+    let protocol = [protocol.to_string()]
+        .into_iter()
+        .chain(conditions::of_heading(&file.plan, group.is_paced()))
+        .chain(energy.map(|by| format!("energy by {by}")));
     Some(RestsOn {
         tier: group.durability,
         workload: text::plain(group.workload),
         scale: group.extent.to_string(),
         rows: group.row_count(),
         criteria,
-        protocol: format!("{protocol}{cold}{energy}"),
+        protocol: text::joined(protocol, ", "),
         wear: wear::source(group),
     })
 }

@@ -23,6 +23,14 @@ pub struct Drift {
     pub trials: Option<[f64; 2]>,
 }
 
+/// Returns why the drift of a run is not known.
+pub(crate) const fn why_not_known(file: &ResultFile) -> &'static str {
+    match file.plan.lasts_ms {
+        Some(_) => "a run of a limited time (--for) does not repeat its first trial",
+        None => "the first trial was not repeated",
+    }
+}
+
 /// Returns the drift of a run. `None` if the first trial was not repeated, or if either trial
 /// failed.
 pub fn drift(file: &ResultFile) -> Option<Drift> {

@@ -28,7 +28,7 @@ use lines::Statistic;
 pub enum Format {
     /// Tables for a terminal.
     Table,
-    /// The result file, indented.
+    /// The result file and what is computed from it, on one line.
     Json,
     /// One line per run.
     Csv,

@@ -5,7 +5,7 @@ mod client_machines;
 mod heading;
 mod tables;
 
-pub(crate) use heading::{absence, engine_heading, subtitle, target_rate, title};
+pub(crate) use heading::{absence, engine_heading, subtitle, title};
 pub(crate) use tables::{group_tables, label, lead, marks};
 
 use embermark_model::Status;

@@ -7,6 +7,7 @@ pub mod advise;
 mod ageing;
 pub mod check;
 pub mod compare;
+mod conditions;
 pub mod cost;
 mod document;
 pub mod drift;

@@ -23,7 +23,7 @@ use crate::grid::{self, Grid, Text, Tone};
 use crate::note::Note;
 use crate::scaling::{self, Scaling};
 use crate::summary::{Comparison, Measured, Protocol};
-use crate::{Options, advise, format, notes, table, text};
+use crate::{Options, advise, conditions, format, notes, table, text};
 use textwrap::core::display_width;
 
 use means::{Line, Mean, Standing};
@@ -314,14 +314,12 @@ fn measured(file: &ResultFile) -> String {
     let machine = &manifest.machine;
     let protocol = Protocol::from_cells(file.cells.iter());
     let protocol = protocol.map_or_else(|| "no trials".to_owned(), |of| of.trials_of_runs());
-    let clients = (plan.clients > 1).then(|| format::counted(plan.clients.into(), "client"));
-    let rate = plan.target_rate.map(grid::target_rate);
     let machine = [
         machine.cpu.as_deref().map(text::plain),
         machine.cpus.map(|cpus| format::counted(u64::from(cpus), "CPU")),
         machine.emulates.as_ref().map(|of| format!("emulating {}", text::plain(&of.device))),
     ];
-    let parts = [protocol].into_iter().chain(clients).chain(rate);
+    let parts = [protocol].into_iter().chain(conditions::of_heading(plan, true));
     let parts = parts.chain(rows).chain(machine.into_iter().flatten());
     text::joined(parts, ", ")
 }

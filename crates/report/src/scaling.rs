@@ -28,7 +28,7 @@ pub(crate) use turns::between;
 pub(crate) use render::{grids, notes, order_turns, unexplained};
 
 use crate::summary::{Comparison, Group, Row};
-use crate::text;
+use crate::{conditions, text};
 
 /// Explanations by the engines' adapters, by engine id.
 pub type Explanations<'a> = &'a [(&'a str, &'a [Explained])];
@@ -40,9 +40,9 @@ pub struct Scaling<'a> {
     /// Every engine, in the order of the tables.
     #[serde(skip)]
     pub engines: Vec<&'a str>,
-    /// Whether reads were cold.
+    /// Conditions of the run that titles name: `cold reads`.
     #[serde(skip)]
-    pub cold: bool,
+    pub conditions: Vec<String>,
     /// Every phase that was measured at two scales or more.
     pub phases: Vec<PhaseScaling<'a>>,
     /// Changes of the order of two engines. The same pair between the same scales is one entry.
@@ -123,9 +123,10 @@ impl SeriesId<'_> {
 pub fn analyze<'a>(comparison: &Comparison<'a>, explanations: Explanations<'_>) -> Scaling<'a> {
     let file = comparison.file;
     let engines = comparison.groups.iter().flat_map(|group| &group.engines);
+    let is_paced = comparison.groups.iter().any(Group::is_paced);
     let mut scaling = Scaling {
         engines: text::unique(engines.map(|engine| engine.id)),
-        cold: file.plan.cold,
+        conditions: conditions::of_heading(&file.plan, is_paced),
         ..Scaling::default()
     };
     // Explanations of an engine are true for its configurations too.

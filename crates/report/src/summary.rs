@@ -26,7 +26,7 @@ pub(crate) use explained::{COUNTS, Source, not_explained};
 pub use explained::{Explanation, explained, explained_columns};
 pub use figure::{Figure, Stop};
 pub(crate) use figure::{Phases, counted, per_operation, versions};
-pub(crate) use metric::{LOADING, LOG, Metric, RunValue, WRITE_BEHIND};
+pub(crate) use metric::{LOADING, Metric, RUN_TABLES, RunValue};
 pub use metric::{loading, run_figure_columns, run_figures};
 pub use protocol::Protocol;
 pub use sharing::{MachineShare, Schedule, Sharing};
@@ -186,6 +186,11 @@ impl<'a> Group<'a> {
             let entries = self.engines.iter().zip(&row.entries);
             entries.filter_map(move |(engine, entry)| Some((row, engine, entry.measured()?)))
         })
+    }
+
+    /// Whether clients shared its operations or started them at a target rate.
+    pub(crate) fn is_paced(&self) -> bool {
+        self.measured().any(|(.., measured)| measured.figure.sharing.is_some())
     }
 
     /// Whether a cell belongs to the group.

@@ -12,7 +12,8 @@ use embermark_model::result::{Cell, ResultFile};
 use embermark_model::tuning_result::{Kept, Set};
 use embermark_model::{Configuration, Configurations};
 
-use crate::search::{Bench, ColumnResult, Columns};
+use crate::columns::{ColumnResult, Columns};
+use crate::search::Bench;
 
 /// What is tuned.
 #[derive(Clone, Debug)]

@@ -8,8 +8,10 @@
 //! The winner is measured again next to the current settings, in trials that the search did not
 //! use. Otherwise the best of many equal candidates would look better than it is.
 
+mod columns;
 mod harness_bench;
 mod search;
 
+pub use columns::{ColumnResult, Columns};
 pub use harness_bench::{HarnessBench, MeasureError, Screening, Subject};
-pub use search::{Bench, ColumnResult, Columns, TooShort, search};
+pub use search::{Bench, TooShort, search};

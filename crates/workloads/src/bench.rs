@@ -131,6 +131,12 @@ pub trait Bench {
         measured: Measured,
     ) -> Result<Passed, CheckError>;
 
+    /// Returns whether a phase begins with nothing of the database in memory. The harness then
+    /// drops its files' pages after [`ready`](Self::ready).
+    fn begins_cold(&self, _phase: usize) -> bool {
+        false
+    }
+
     /// Returns the bytes of user data that the first `ops` operations of a phase insert: the values
     /// of the rows at the width of their types, keys included, absent values 0. `None` for a phase
     /// that neither inserts nor deletes rows. The size of the database is measured after the other

@@ -1,73 +1,29 @@
-//! A client, and the error of its last call.
+//! A client: opening, settings, maintenance, closing, and the error of its last call.
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::ffi::{CString, c_char};
-use std::fmt::Display;
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use datafusion::arrow::error::ArrowError;
-use datafusion::error::DataFusionError;
-use datafusion::parquet::errors::ParquetError;
 use embermark_abi as abi;
 
 use crate::database::Database;
+use crate::failure::{Done, Failure, cannot};
+use crate::settings::{PARTITIONS, PUSHDOWN, read_settings};
 
 /// Content of a `struct embermark_client`.
-pub(crate) struct Client {
-    pub database: Database,
+struct Client {
+    database: Database,
     error: CString,
 }
-
-/// Reasons why a call failed.
-pub(crate) enum Failure {
-    /// Not supported, with a message.
-    Unsupported(String),
-    /// Any other reason.
-    Failed(String),
-}
-
-impl From<DataFusionError> for Failure {
-    fn from(error: DataFusionError) -> Self {
-        match error.find_root() {
-            DataFusionError::NotImplemented(what) => Self::Unsupported(what.clone()),
-            _ => Self::Failed(error.strip_backtrace()),
-        }
-    }
-}
-
-impl From<ParquetError> for Failure {
-    fn from(error: ParquetError) -> Self {
-        Self::Failed(error.to_string())
-    }
-}
-
-impl From<ArrowError> for Failure {
-    fn from(error: ArrowError) -> Self {
-        Self::Failed(error.to_string())
-    }
-}
-
-impl From<String> for Failure {
-    fn from(text: String) -> Self {
-        Self::Failed(text)
-    }
-}
-
-pub(crate) type Done<T = ()> = Result<T, Failure>;
 
 thread_local! {
     /// Why the last `open` or `close` failed.
     static ERROR: RefCell<CString> = RefCell::default();
 }
 
-pub(crate) fn c_text(text: &str) -> CString {
+fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', " ")).unwrap_or_default()
-}
-
-/// Returns a function that makes a failure of an action.
-pub(crate) fn cannot<E: Display>(doing: impl Display) -> impl FnOnce(E) -> Failure {
-    move |error| Failure::Failed(format!("cannot {doing}: {error}"))
 }
 
 /// The message of a panic as a failure.
@@ -108,7 +64,7 @@ pub(crate) unsafe fn with_client(
 }
 
 /// Calls `work` without a client, and saves its error.
-pub(crate) fn catch_without_client(work: impl FnOnce() -> Done) -> i32 {
+fn catch_without_client(work: impl FnOnce() -> Done) -> i32 {
     match catch_panic(work) {
         Ok(()) => abi::OK,
         Err(failure) => status(failure, |text| ERROR.set(text)),
@@ -116,7 +72,7 @@ pub(crate) fn catch_without_client(work: impl FnOnce() -> Done) -> i32 {
 }
 
 impl Client {
-    pub fn into_raw(database: Database) -> *mut abi::Client {
+    fn into_raw(database: Database) -> *mut abi::Client {
         Box::into_raw(Box::new(Self { database, error: CString::default() })).cast()
     }
 }
@@ -128,4 +84,62 @@ pub(crate) unsafe extern "C" fn error(client: *mut abi::Client) -> *const c_char
     }
     // SAFETY: the caller follows the rules of the header.
     unsafe { (*client.cast::<Client>()).error.as_ptr() }
+}
+
+pub(crate) unsafe extern "C" fn open(
+    options: *const abi::Options,
+    client: *mut *mut abi::Client,
+) -> i32 {
+    catch_without_client(|| {
+        // SAFETY: the caller follows the rules of the header.
+        let (options, dir, given) = unsafe {
+            (&*options, CStr::from_ptr((*options).dir), read_settings((*options).settings))
+        };
+        let dir = dir.to_str().map_err(cannot("open a folder whose name is not UTF-8"))?;
+        let database = Database::open(dir.into(), options.tier, options.memory, &given)?;
+        // SAFETY: the caller follows the rules of the header.
+        unsafe { *client = Client::into_raw(database) };
+        Ok(())
+    })
+}
+
+pub(crate) unsafe extern "C" fn close(client: *mut abi::Client) -> i32 {
+    // SAFETY: the caller follows the rules of the header. The client was made here, and is not
+    // used again.
+    let client = unsafe { Box::from_raw(client.cast::<Client>()) };
+    catch_without_client(move || {
+        drop(client);
+        Ok(())
+    })
+}
+
+pub(crate) unsafe extern "C" fn settings_of(
+    client: *mut abi::Client,
+    take: abi::TakeSetting,
+    context: *mut c_void,
+) -> i32 {
+    // SAFETY: the caller follows the rules of the header.
+    unsafe {
+        with_client(client, |database| {
+            for (name, value) in &database.as_set {
+                take(context, name.as_ptr(), c_text(&format!("{value} (as set)")).as_ptr());
+            }
+            let entries = database.state.config_options().entries();
+            let entries = entries.into_iter().chain(database.state.runtime_env().config_entries());
+            let shown = |name: &str| {
+                [PARTITIONS, PUSHDOWN].iter().any(|known| known.to_bytes() == name.as_bytes())
+                    || name == "datafusion.runtime.metadata_cache_limit"
+            };
+            for entry in entries.filter(|entry| shown(&entry.key)) {
+                let value = c_text(&entry.value.unwrap_or_default());
+                take(context, c_text(&entry.key).as_ptr(), value.as_ptr());
+            }
+            Ok(())
+        })
+    }
+}
+
+pub(crate) unsafe extern "C" fn maintain(client: *mut abi::Client) -> i32 {
+    // SAFETY: the caller follows the rules of the header.
+    unsafe { with_client(client, Database::merge_all) }
 }

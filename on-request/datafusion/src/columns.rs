@@ -10,7 +10,7 @@ use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::scalar::ScalarValue;
 use embermark_abi as abi;
 
-use crate::client::{Done, Failure, cannot};
+use crate::failure::{Done, Failure, cannot};
 
 /// Number of rows in a batch, which is DataFusion's own batch size.
 pub(crate) const ROWS: usize = 8192;

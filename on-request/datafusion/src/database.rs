@@ -1,7 +1,7 @@
-//! A database: opening, tables, settings, closing.
+//! A database: its tables, and how DataFusion finds and queries them.
 
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_void};
+use std::ffi::CStr;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use datafusion::prelude::SessionConfig;
 use embermark_abi as abi;
 use tokio::runtime::Runtime;
 
-use crate::client::{Client, Done, Failure, c_text, cannot, catch_without_client, with_client};
 use crate::columns::Columns;
+use crate::failure::{Done, Failure, cannot};
 use crate::folder::{Folder, Part};
-use crate::settings::{COMPRESSION, FILES, GROUP, PARTITIONS, PUSHDOWN, read_settings};
+use crate::settings::{COMPRESSION, FILES, GROUP, PARTITIONS, PUSHDOWN};
 use crate::table::{Table, listing};
 
 /// A table of the database.
@@ -54,11 +54,11 @@ pub(crate) struct Database {
     /// Largest number of commits with their own file.
     pub most: usize,
     /// Settings that cannot be read back, as they were set.
-    as_set: Vec<(&'static CStr, String)>,
+    pub as_set: Vec<(&'static CStr, String)>,
 }
 
 impl Database {
-    fn open(dir: PathBuf, tier: u32, memory: u64, given: &[(String, String)]) -> Done<Self> {
+    pub fn open(dir: PathBuf, tier: u32, memory: u64, given: &[(String, String)]) -> Done<Self> {
         let set = |name: &CStr, otherwise: &str| {
             let found = given.iter().find(|(known, _)| known.as_bytes() == name.to_bytes());
             found.map_or_else(|| otherwise.to_owned(), |(_, value)| value.clone())
@@ -171,62 +171,4 @@ impl Database {
         let found = self.tables.get_mut(name);
         found.ok_or_else(|| Failure::Failed(format!("unknown table {name}")))
     }
-}
-
-pub(crate) unsafe extern "C" fn open(
-    options: *const abi::Options,
-    client: *mut *mut abi::Client,
-) -> i32 {
-    catch_without_client(|| {
-        // SAFETY: the caller follows the rules of the header.
-        let (options, dir, given) = unsafe {
-            (&*options, CStr::from_ptr((*options).dir), read_settings((*options).settings))
-        };
-        let dir = dir.to_str().map_err(cannot("open a folder whose name is not UTF-8"))?;
-        let database = Database::open(dir.into(), options.tier, options.memory, &given)?;
-        // SAFETY: the caller follows the rules of the header.
-        unsafe { *client = Client::into_raw(database) };
-        Ok(())
-    })
-}
-
-pub(crate) unsafe extern "C" fn close(client: *mut abi::Client) -> i32 {
-    // SAFETY: the caller follows the rules of the header. The client was made here, and is not
-    // used again.
-    let client = unsafe { Box::from_raw(client.cast::<Client>()) };
-    catch_without_client(move || {
-        drop(client);
-        Ok(())
-    })
-}
-
-pub(crate) unsafe extern "C" fn settings_of(
-    client: *mut abi::Client,
-    take: abi::TakeSetting,
-    context: *mut c_void,
-) -> i32 {
-    // SAFETY: the caller follows the rules of the header.
-    unsafe {
-        with_client(client, |database| {
-            for (name, value) in &database.as_set {
-                take(context, name.as_ptr(), c_text(&format!("{value} (as set)")).as_ptr());
-            }
-            let entries = database.state.config_options().entries();
-            let entries = entries.into_iter().chain(database.state.runtime_env().config_entries());
-            let shown = |name: &str| {
-                [PARTITIONS, PUSHDOWN].iter().any(|known| known.to_bytes() == name.as_bytes())
-                    || name == "datafusion.runtime.metadata_cache_limit"
-            };
-            for entry in entries.filter(|entry| shown(&entry.key)) {
-                let value = c_text(&entry.value.unwrap_or_default());
-                take(context, c_text(&entry.key).as_ptr(), value.as_ptr());
-            }
-            Ok(())
-        })
-    }
-}
-
-pub(crate) unsafe extern "C" fn maintain(client: *mut abi::Client) -> i32 {
-    // SAFETY: the caller follows the rules of the header.
-    unsafe { with_client(client, Database::merge_all) }
 }

@@ -6,7 +6,7 @@ use embermark_abi as abi;
 pub(crate) static DIALECT: abi::Dialect = abi::Dialect {
     // Comparisons of rows are written out, so that the minimum and maximum of a row group can skip
     // it.
-    has: abi::WINDOWS | abi::DERIVED_TABLES | abi::GROUP_BY_EXPRESSION,
+    has: abi::WINDOWS | abi::DERIVED_TABLES,
     placeholder: c"${1}".as_ptr(),
     type_bytes: c"BYTEA".as_ptr(),
     month: c"(date_part('year', to_timestamp_millis({1})) * 100 + date_part('month', to_timestamp_millis({1})))"

@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::client::{Done, Failure, cannot};
+use crate::failure::{Done, Failure, cannot};
 
 /// Name of a file until it is complete.
 const UNFINISHED: &str = "new.tmp";

@@ -13,6 +13,7 @@ mod client;
 mod columns;
 mod database;
 mod dialect;
+mod failure;
 mod folder;
 mod load;
 mod rows;
@@ -59,12 +60,12 @@ static ENGINE: abi::Engine = abi::Engine {
     tiers: &raw const settings::TIERS[0],
     settings: &raw const settings::SETTINGS[0],
     key_value: ptr::null(),
-    open: Some(database::open),
-    close: Some(database::close),
+    open: Some(client::open),
+    close: Some(client::close),
     error: Some(client::error),
     open_client: None,
-    settings_of: Some(database::settings_of),
-    maintain: Some(database::maintain),
+    settings_of: Some(client::settings_of),
+    maintain: Some(client::maintain),
     log_bytes: None,
     crash_on_close: None,
     suspend_checkpoints: None,

@@ -4,8 +4,9 @@ use std::ffi::{CStr, c_void};
 
 use embermark_abi as abi;
 
-use crate::client::{Done, with_client};
+use crate::client::with_client;
 use crate::database::StoredTable;
+use crate::failure::Done;
 
 impl StoredTable {
     /// Adds a row from the value of each column by its number.

@@ -5,7 +5,7 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type};
 use embermark_abi as abi;
 
-use crate::client::{Done, Failure};
+use crate::failure::{Done, Failure};
 
 /// Rows of a batch that were returned.
 #[derive(Default)]

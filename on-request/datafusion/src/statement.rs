@@ -12,9 +12,10 @@ use datafusion::sql::parser::DFParser;
 use embermark_abi as abi;
 use futures::StreamExt;
 
-use crate::client::{Done, Failure, with_client};
+use crate::client::with_client;
 use crate::columns::scalar;
 use crate::database::Database;
+use crate::failure::{Done, Failure};
 use crate::rows::RowBuffer;
 
 /// Reason why rows cannot be changed.

@@ -4,8 +4,9 @@ use std::mem;
 
 use embermark_abi as abi;
 
-use crate::client::{Done, Failure, with_client};
+use crate::client::with_client;
 use crate::database::{Database, StoredTable};
+use crate::failure::{Done, Failure};
 
 impl Database {
     /// Adds rows to a table, in the open transaction or in one of their own.

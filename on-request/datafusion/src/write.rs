@@ -10,8 +10,8 @@ use datafusion::logical_expr::{LogicalPlanBuilder, ident};
 use datafusion::parquet::arrow::ArrowWriter;
 use futures::StreamExt;
 
-use crate::client::{Done, cannot};
 use crate::database::Database;
+use crate::failure::{Done, cannot};
 use crate::folder::Part;
 use crate::table::listing;
 

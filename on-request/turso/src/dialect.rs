@@ -11,7 +11,7 @@ const FIELD: &CStr = c"{1} ->> '$.{2}'";
 pub(crate) static DIALECT: abi::Dialect = abi::Dialect {
     // Turso answers a comparison of rows with a scan. Written out, it finds the range of its first
     // column (EXPLAIN QUERY PLAN).
-    has: abi::WINDOWS | abi::DERIVED_TABLES | abi::GROUP_BY_EXPRESSION | abi::SEEKS_BY_KEY,
+    has: abi::WINDOWS | abi::DERIVED_TABLES | abi::SEEKS_BY_KEY,
     placeholder: c"?{1}".as_ptr(),
     type_int: INTEGER.as_ptr(),
     type_big: INTEGER.as_ptr(),

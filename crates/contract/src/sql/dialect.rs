@@ -31,7 +31,9 @@ pub struct Explain {
     pub read: fn(&dyn ResultRow, &mut String) -> Result<()>,
 }
 
-/// How an engine writes what SQL leaves open. Defaults are standard SQL if it has a rule.
+/// How an engine writes what SQL leaves open. Defaults are standard SQL if it has a rule. An engine
+/// in a library has the default of every method without a field in `struct embermark_dialect`. Such
+/// a default is what any SQL engine can do, and `None` for a newer feature.
 pub trait Dialect: Sync {
     /// Returns how to ask for the plan of a query. `None` if there is no query for that.
     fn explain(&self) -> Option<Explain> {

@@ -75,12 +75,12 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(!all.iter().all(|checked| checked.may_stand))))
 }
 
-/// Returns the names of this computer and its user. Very short names are left out, because they
-/// would hide other words.
+/// Returns the names of this computer and its user. A single letter is left out, because it is a
+/// word of many texts.
 fn identifying_names() -> Vec<String> {
     let computer = fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let users = ["USER", "LOGNAME", "SUDO_USER"].map(|name| std::env::var(name).ok());
     let names = users.into_iter().chain([computer]).flatten();
     let names = names.map(|name| name.trim().to_owned());
-    names.filter(|name| name.len() > 2 && name != "root" && name != "localhost").collect()
+    names.filter(|name| name.len() > 1 && name != "root" && name != "localhost").collect()
 }

@@ -58,8 +58,9 @@ struct RunArgs {
     limit: Option<String>,
     /// Use all devices together as clients of one server: ENGINE=URL, or a URL such as postgres://user@db/bench
     ///
-    /// The plan's engines and its workloads other than sensors are ignored. `clients` counts for each device,
-    /// `rate` for all together. The password may be in the environment, as EMBERMARK_PASSWORD_ENGINE.
+    /// The plan's engines are ignored. Of its workloads only the point operations of `sensors`, `contacts`
+    /// and `events` run. `clients` counts for each device, `rate` for all together. The password may be in
+    /// the environment, as EMBERMARK_PASSWORD_ENGINE.
     #[arg(long, value_name = "ENGINE=URL")]
     clients_of: Option<String>,
     /// Folder for the result of --clients-of [default: clients/TIME in the fleet's folder]

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use embermark_harness::progress::{self, Progress};
-use embermark_harness::{HarnessError, RESULT, RunOptions, check_settings};
+use embermark_harness::{HarnessError, RESULT, RunOptions, check_machine, check_settings};
 use embermark_model::plan::Plan;
 use embermark_model::result::{Cell, ResultFile};
 use embermark_model::{CellId, Status};
@@ -29,6 +29,7 @@ pub enum RunStart<'a> {
 /// result of the trials that have ended, if there were any.
 pub fn measure(start: RunStart<'_>, options: &RunOptions) -> Result<Option<ResultFile>, Failure> {
     if let RunStart::Begin(plan) = start {
+        check_machine(plan)?;
         let dir = options.data.clone().unwrap_or_else(std::env::temp_dir);
         let RunOptions { worker, catalog, .. } = &options;
         let tried =

@@ -53,16 +53,16 @@ pub struct ReproduceArgs {
     #[arg(help_heading = WORK, long, value_name = "FILE")]
     data: Option<PathBuf>,
 
-    /// Time for everything, such as 2h; the pieces behind headlines run first, and pieces left out are named
+    /// Time for everything, such as 2h; selects pieces behind headlines first, and names those left out
     #[arg(help_heading = TIME, long = "for", value_name = "TIME")]
     within: Option<String>,
 
     /// Fresh processes per cell [default: as published]
-    #[arg(help_heading = TIME, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(help_heading = TIME, long, value_name = "N")]
     trials: Option<u32>,
 
     /// Runs of each phase in a trial [default: as published]
-    #[arg(help_heading = TIME, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(help_heading = TIME, long, value_name = "N")]
     runs: Option<u32>,
 
     /// Run engines whose licence forbids publishing benchmark results; you accept the licence
@@ -145,7 +145,12 @@ fn has_other_files(out: &Path) -> bool {
 /// Resumes the repetition in the folder of `options`.
 pub fn resume(options: &RunOptions, show: &ShowArgs) -> Result<ExitCode, Failure> {
     show.refuse_format()?;
-    run_parts(&read_parts(&options.out)?, None, options, show)
+    let parts = read_parts(&options.out)?;
+    let device = options.device.map(|device| device.name);
+    if device.is_some() && parts.iter().any(|part| part.device.as_deref() != device) {
+        return Err(usage!("its pieces name the devices that they emulate: leave out --device"));
+    }
+    run_parts(&parts, None, options, show)
 }
 
 /// Returns the parts that the folder of a repetition names.

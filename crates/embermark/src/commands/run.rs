@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Args;
+use clap::builder::StyledStr;
+use clap::{Arg, Args};
 use embermark_harness::cells::{self, PlannedCell};
 use embermark_harness::{Catalog, PlanPreview, RESULT, RunOptions, preview};
 use embermark_model::CellId;
@@ -77,14 +78,29 @@ pub struct FileArgs {
     pub set: Vec<String>,
 }
 
+/// Replaces the default in the help of an argument.
+pub fn with_default(arg: Arg, default: &str) -> Arg {
+    let replaced = |help: Option<&StyledStr>| {
+        let help = help?.to_string();
+        let (head, tail) = help.split_once("[default: ")?;
+        let (_, tail) = tail.split_once(']')?;
+        Some(format!("{head}[default: {default}]{tail}"))
+    };
+    let (short, long) = (replaced(arg.get_help()), replaced(arg.get_long_help()));
+    let arg = short.into_iter().fold(arg, Arg::help);
+    long.into_iter().fold(arg, Arg::long_help)
+}
+
 /// Finds the highest sustained rate. Without a workload, uses the first one that searches for a
 /// rate.
 pub fn rate(args: RateArgs) -> Result<ExitCode, Failure> {
     let mut run = args.run;
     if run.resume.is_none() {
-        if run.plan.rate.is_some() {
+        let set = PlanArgs::from_settings(&run.file.set)?;
+        let given = [("--rate", &run.plan.rate), ("--set rate", &set.rate)];
+        if let Some((option, _)) = given.iter().find(|(_, rate)| rate.is_some()) {
             return Err(usage!(
-                "`embermark rate` finds the rate: leave out --rate, or measure at it with `embermark run`"
+                "`embermark rate` finds the rate: leave out {option}, or measure at it with `embermark run`"
             ));
         }
         run.plan.rate = Some(Rate::Max.to_string());

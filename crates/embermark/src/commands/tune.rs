@@ -24,7 +24,9 @@ use super::options::default_out;
 use super::page;
 use crate::error::{Failure, INTERRUPTED};
 use crate::output;
-use crate::plan::{PlanArgs, configurations, milliseconds, parse_configuration, refuse_clients};
+use crate::plan::{
+    PlanArgs, configurations, milliseconds, parse_configuration, refuse_clients, resembles_workload,
+};
 use subjects::{Task, candidate_set};
 use tier_test::TierTester;
 
@@ -106,9 +108,14 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
     let lasts = Duration::from_millis(milliseconds("--for", &args.lasts)?);
     let own = configurations(args.configuration.clone(), &args.what)?;
     refuse_clients(&own, "tune")?;
-    let is_engine = |word: &&String| own.contains_key(*word) || registry::select(word).is_ok();
+    let is_engine = |word: &String| match registry::select(word) {
+        Err(unknown) if !own.contains_key(word) => {
+            unknown.nearest.is_some() && !resembles_workload(word)
+        }
+        _ => true,
+    };
     let (engines, mut workloads): (Vec<String>, Vec<String>) =
-        args.what.iter().cloned().partition(|word| is_engine(&word));
+        args.what.iter().cloned().partition(is_engine);
     if workloads.is_empty() {
         workloads.push(WORK.to_owned());
     }

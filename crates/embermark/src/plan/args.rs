@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use embermark_model::Configuration;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::configurations::{self, parse_configuration};
 
@@ -32,6 +32,7 @@ pub struct PlanArgs {
     /// `full` uses every row of the data, which is the default with --data. `embermark workloads` lists
     /// the workloads' own scales.
     #[arg(help_heading = WORK, short, long, value_delimiter = ',', value_name = "ROWS,…")]
+    #[serde(deserialize_with = "words")]
     pub scale: Vec<String>,
 
     /// Try 1k, 10k, … rows up to this many, while --for lasts [default: 30m]
@@ -41,9 +42,8 @@ pub struct PlanArgs {
     pub scales_until: Option<String>,
 
     /// What a commit survives: none, process (a crash of the program), power (a power cut)
-    /// [default: process; without a workload, power and process]
+    /// [default: process; without a workload, or with files only, power and process]
     #[arg(help_heading = WORK, short, long, value_delimiter = ',', value_name = "TIER,…")]
-    #[serde(alias = "durability")]
     pub tier: Vec<String>,
 
     /// Variants of the workloads, listed by `embermark workloads` [default: the workload's own]
@@ -65,12 +65,12 @@ pub struct PlanArgs {
     #[arg(help_heading = WORK, hide_short_help = true, long, value_name = "SHARE")]
     pub lenient: Option<String>,
 
-    /// Time for the whole run, such as 5m [default: 5m without a workload]
+    /// Time for the whole run, such as 5m [default: 5m without a workload, or with files only]
     ///
     /// Every cell is measured once, and then again where the order of engines is uncertain. Without --for,
     /// --effort sets the number of trials.
     #[arg(help_heading = TIME, long = "for", value_name = "TIME")]
-    #[serde(rename = "for", alias = "budget")]
+    #[serde(rename = "for")]
     pub lasts: Option<String>,
 
     /// Number of measurements, instead of --for: quick, normal, thorough [default: normal]
@@ -81,13 +81,11 @@ pub struct PlanArgs {
     pub effort: Option<String>,
 
     /// Fresh processes per cell [default: by --effort]
-    #[arg(help_heading = TIME, hide_short_help = true, long, value_name = "N",
-          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(help_heading = TIME, hide_short_help = true, long, value_name = "N")]
     pub trials: Option<u32>,
 
     /// Runs of each phase in a trial [default: by --effort]
-    #[arg(help_heading = TIME, hide_short_help = true, long, value_name = "N",
-          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(help_heading = TIME, hide_short_help = true, long, value_name = "N")]
     pub runs: Option<u32>,
 
     /// Number of warm-up runs among them. These come first, and are recorded but not counted.
@@ -164,7 +162,6 @@ pub struct PlanArgs {
 
     /// Cache memory of each engine [default: 64MiB]
     #[arg(help_heading = CONDITIONS, long, value_name = "SIZE")]
-    #[serde(alias = "memory")]
     pub cache: Option<String>,
 
     /// Limit the memory of engine, server and page cache together: 256MiB, none [default: none]
@@ -196,24 +193,26 @@ pub struct PlanArgs {
     /// Clients at the same time, 1 to 256 [default: 1]
     ///
     /// A client is a thread of an embedded engine or a connection of a server. With more than one, only
-    /// point operations of `sensors` run (variant commit-each; reads also in single and bulk), and workload
-    /// files that allow it.
-    #[arg(help_heading = CONDITIONS, long, value_name = "N",
-          value_parser = clap::value_parser!(u32).range(1..=256))]
+    /// point operations run: load, read, update and delete of `sensors` (variant commit-each; reads also in
+    /// single and bulk), insert of `contacts` and `events`, and those of workload files.
+    #[arg(help_heading = CONDITIONS, long, value_name = "N")]
     pub clients: Option<u32>,
 
     /// Operations, rows or samples per second at which work arrives [default: the workload's own]
     ///
     /// `machine`: samples per second [default: 1000]. `retention`: rows per second [default: no limit]. A
-    /// phase with `arrive` of a workload file: rows per second. Point operations of `sensors`: an open loop
-    /// of all clients together [default: a closed loop]. `embermark rate` finds the highest sustained rate.
+    /// phase with `arrive` of a workload file: rows per second. Point operations of `sensors`, `contacts`,
+    /// `events` and workload files: an open loop of all clients together [default: a closed loop].
+    /// `embermark rate` finds the highest sustained rate.
     #[arg(help_heading = CONDITIONS, long, value_name = "RATE")]
+    #[serde(deserialize_with = "word")]
     pub rate: Option<String>,
 
     /// Read from a cold cache
     ///
     /// Before each run of a read phase, embermark closes the database, drops its files from memory and opens
-    /// it again. This time does not count. For `sensors`, `contacts` and `events` on embedded engines.
+    /// it again. This time does not count. For `sensors`, `contacts`, `events` and workload files on
+    /// embedded engines.
     #[arg(help_heading = CONDITIONS, hide_short_help = true, long)]
     pub cold: bool,
 
@@ -255,6 +254,31 @@ impl fmt::Display for Then {
             self.workloads.iter().cloned().chain(limits).chain(storages).collect();
         write!(f, "{} (--for {})", what.join(", "), self.from)
     }
+}
+
+/// A text, or a number without quotes, as in `rate = 1000`.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a text or a number")]
+enum Word {
+    Text(String),
+    Number(u64),
+}
+
+impl From<Word> for String {
+    fn from(word: Word) -> Self {
+        match word {
+            Word::Text(text) => text,
+            Word::Number(number) => number.to_string(),
+        }
+    }
+}
+
+fn word<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    Ok(Option::<Word>::deserialize(from)?.map(String::from))
+}
+
+fn words<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    Ok(Vec::<Word>::deserialize(from)?.into_iter().map(String::from).collect())
 }
 
 fn as_tables<S: Serializer>(all: &[(String, Configuration)], to: S) -> Result<S::Ok, S::Error> {

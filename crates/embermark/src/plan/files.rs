@@ -73,11 +73,9 @@ fn one(
             output::word(Path::new(name))
         ));
     } else {
-        let known = WORKLOADS.iter().map(|workload| workload.info().id);
-        let known = known.chain(BUILT_IN.iter().map(|(id, _)| *id));
         return Err(usage!(
             "{}; a workload of your own is a file: FILE.toml",
-            choice::unknown("workload", name, known)
+            choice::unknown("workload", name, built_in_names())
         ));
     };
     let definition = read_definition(name, &text)?;
@@ -125,6 +123,17 @@ pub fn workloads_of_plan(plan: &Plan) -> Vec<&'static dyn Workload> {
 /// Returns the text of a built-in workload file.
 pub fn built_in_file(name: &str) -> Option<&'static str> {
     PUBLISHED.iter().chain(BUILT_IN).find(|(id, _)| *id == name).map(|(_, text)| *text)
+}
+
+/// Returns the names of the built-in workloads and workload files.
+fn built_in_names() -> impl Iterator<Item = &'static str> {
+    let workloads = WORKLOADS.iter().map(|workload| workload.info().id);
+    workloads.chain(BUILT_IN.iter().map(|(id, _)| *id))
+}
+
+/// Whether a word is a workload, or is like the name of one.
+pub fn resembles_workload(word: &str) -> bool {
+    is_file(word) || Path::new(word).is_file() || choice::nearest(word, built_in_names()).is_some()
 }
 
 /// Whether a workload is a file: a user's, or one that is part of the program.

@@ -8,16 +8,12 @@ use serde_json::{Map, Value, json};
 use super::args::PlanArgs;
 use super::{configurations, files, milliseconds};
 use crate::error::Failure;
-use crate::old_spellings;
 
 impl PlanArgs {
     /// Reads a plan file: TOML with the long option names as keys.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| usage!("cannot read the plan {}: {error}", path.display()))?;
-        if let Ok(table) = text.parse::<toml::Table>() {
-            old_spellings::hint_renamed_keys(path, &table);
-        }
         toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
             let why = redact_values(error.message());
@@ -34,8 +30,9 @@ impl PlanArgs {
     pub fn or_default(self) -> Result<Self, Failure> {
         let is_file = |name: &String| files::is_file(name);
         let files = !self.workloads.is_empty() && self.workloads.iter().all(is_file);
-        // The options that leave the default plan its work. Any other option replaces it.
+        // Without `..Self::default()`, so that a new option is in one of the two groups.
         let about_engines = Self {
+            // These leave the default plan its work.
             workloads: if files { self.workloads.clone() } else { Vec::new() },
             lenient: self.lenient.clone().filter(|_| files),
             engines: self.engines.clone(),
@@ -53,7 +50,25 @@ impl PlanArgs {
             url: self.url.clone(),
             accept_license: self.accept_license.clone(),
             card: self.card.clone(),
-            ..Self::default()
+            // These replace it.
+            scale: Vec::new(),
+            scales_until: None,
+            variant: Vec::new(),
+            phases: Vec::new(),
+            data: None,
+            trials: None,
+            runs: None,
+            warmup_runs: None,
+            max_run_time: None,
+            window: None,
+            warm_up: None,
+            timeout: None,
+            p99_limit: None,
+            disk_size: None,
+            clients: None,
+            rate: None,
+            cold: false,
+            then: Vec::new(),
         };
         if self != about_engines || (files && files::until_steady(&self.workloads)?) {
             return Ok(self);

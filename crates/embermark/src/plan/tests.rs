@@ -26,6 +26,16 @@ fn with_nothing_given_it_is_the_embedded_engines_at_small_scales() {
 }
 
 #[test]
+fn a_named_workload_is_a_plain_run() {
+    let workloads = words(&["sensors"]);
+    let args = PlanArgs { workloads: workloads.clone(), ..PlanArgs::default() };
+    let plan = args.plan().unwrap();
+    let (engines, durabilities) = (plan.engines.clone(), vec![Durability::Process]);
+    let usual = Plan { workloads, engines, durabilities, own_trials: true, ..Plan::default() };
+    assert_eq!(plan, usual);
+}
+
+#[test]
 fn no_longest_run_time_and_no_time_out_are_none() {
     let none = || Some("none".to_owned());
     let args = PlanArgs { max_run_time: none(), timeout: none(), ..PlanArgs::default() };
@@ -260,6 +270,9 @@ fn settings_of_a_plan_file_may_be_set_by_name() {
     let set = |all: &[&str]| PlanArgs::from_settings(&words(all));
     let plan = set(&["window=50ms", "seed=7", "engines=['memory']"]).unwrap().plan().unwrap();
     assert_eq!((plan.window_ms, plan.seed, plan.engines), (Some(50), 7, words(&["memory"])));
+    // A number needs no quotes.
+    let numbers = set(&["rate=5", "scale=[1000, '10k']"]).unwrap();
+    assert_eq!((numbers.rate, numbers.scale), (Some("5".into()), words(&["1000", "10k"])));
     for (wrong, says) in [("window", "KEY=VALUE"), ("windows=1s", "windows"), ("seed=x", "--set")] {
         assert!(set(&[wrong]).unwrap_err().to_string().contains(says), "{wrong}");
     }

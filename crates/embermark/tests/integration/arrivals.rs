@@ -2,7 +2,7 @@
 
 use crate::common::{Sandbox, is_here};
 use embermark_model::Status;
-use embermark_model::result::Observed;
+use embermark_model::result::{Observed, Trial};
 
 /// A logger of three sensors, whose rows arrive for 400 ms.
 const LOGGER: &str = r#"
@@ -36,14 +36,19 @@ fn own_rows_arrive_are_stored_and_what_was_lost_is_on_the_screen() {
     sandbox.write("logger.toml", LOGGER);
     let engines = ["sqlite", "lmdb", "memory"];
     let words = ["run", "logger.toml", "-e", "sqlite,lmdb,memory", "-t", "process", "--out", "out"];
-    let ended = sandbox.embermark(&[&words[..], &["--trials", "1", "--show", "tables"]].concat());
+    let ended =
+        sandbox.embermark(&[&words[..], &["--trials", "1", "--show", "tables,explain"]].concat());
     let ended = ended.expect_status(0);
     let result = sandbox.result("out");
     for engine in engines {
         let cell = result.cells.iter().find(|cell| cell.id.engine == engine).unwrap();
-        let names: Vec<&str> =
-            cell.trials[0].phases.iter().map(|phase| phase.phase.as_str()).collect();
-        assert_eq!(names, ["ingest", "logger"], "the highest rate was not asked for");
+        let names = |trial: &Trial| -> Vec<String> {
+            trial.phases.iter().map(|phase| phase.phase.clone()).collect()
+        };
+        assert_eq!(names(&cell.trials[0]), ["ingest", "logger"], "no highest rate was asked for");
+        let explained = cell.explaining.as_deref().map(names);
+        let expected = (!cell.reference).then(|| vec!["ingest".to_owned()]);
+        assert_eq!(explained, expected, "{engine}: a traced engine does not keep up with a rate");
         let phase = &cell.trials[0].phases[1];
         assert_eq!((phase.status, &phase.reason), (Status::Ok, &None), "{engine}");
         let Observed { counts, latencies, processes, .. } =

@@ -15,6 +15,8 @@ fn unknown_names_are_answered_with_the_nearest_and_the_valid_ones() {
         &["run", "-e", "sqlit"],
         &["unknown engine 'sqlit'", "did you mean 'sqlite'?", "embedded", "servers"],
     );
+    refused(&["tune", "sqlight"], &["unknown engine 'sqlight'", "did you mean 'sqlite'?"]);
+    refused(&["tune", "sensor"], &["unknown workload 'sensor'", "did you mean 'sensors'?"]);
     refused(&["run", "--tier", "full"], &["unknown tier 'full'", "none, process, power"]);
     refused(&["run", "--variant", "bluk"], &["unknown variant 'bluk'", "did you mean 'bulk'?"]);
     refused(&["run", "--phases", "raed"], &["unknown phase 'raed'", "did you mean 'read'?"]);
@@ -241,6 +243,7 @@ fn an_option_that_cannot_have_an_effect_is_refused() {
     refused(&["reproduce", "ulb", "--format", "json"], &["--format has no effect"]);
     refused(&["run", "--dry-run", "--resume", "out"], &["cannot be used with"]);
     refused(&["rate", "--rate", "5"], &["leave out --rate"]);
+    refused(&["rate", "--set", "rate=5"], &["leave out --set rate"]);
     refused(&["rate", "--resume", "out", "--p99-limit", "5ms"], &["cannot be used with"]);
     refused(&["data", "log.txt", "--seed", "7"], &["cannot be used with"]);
 }
@@ -312,26 +315,21 @@ fn rows_whose_name_cannot_stand_in_a_workload_file_are_refused() {
 }
 
 #[test]
-fn an_old_spelling_works_with_a_hint_and_the_short_help_is_short() {
+fn the_short_help_is_short() {
     let sandbox = Sandbox::new();
-    sandbox.write("plan.toml", "durability = ['process']\nmemory = '32MiB'\n");
-    let words = ["run", "sensors", "-e", "memory", "--plan", "plan.toml", "--dry-run"];
-    let old = ["--timeout", "5m", "-d", "power"];
-    let ran = sandbox.embermark(&[&words[..], &old].concat()).expect_status(0);
-    let hints =
-        ["--timeout is now", "-d is now -t", "durability is now tier", "memory is now cache"];
-    for hint in hints {
-        assert!(ran.stderr.contains(hint), "{}", ran.stderr);
-    }
-    assert!(ran.stdout.contains(" power "), "{}", ran.stdout);
-    let new = ["run", "sensors", "-e", "memory", "--set", "timeout=5m", "-t", "power", "--dry-run"];
-    let new = sandbox.embermark(&new).expect_status(0);
-    assert_eq!((new.stdout, new.stderr.as_str()), (ran.stdout, ""));
-
-    let help = |flag: &str| sandbox.embermark(&["run", flag]).expect_status(0).stdout;
+    let help_of =
+        |command: &str, flag: &str| sandbox.embermark(&[command, flag]).expect_status(0).stdout;
+    let help = |flag: &str| help_of("run", flag);
     let options =
         |help: &str| help.lines().filter(|line| line.trim_start().starts_with('-')).count();
     let (short, long) = (help("-h"), help("--help"));
     assert!(options(&short) <= 25, "{short}");
     assert!(options(&long) > options(&short) && !long.contains("durability"), "{long}");
+    for flag in ["-h", "--help"] {
+        let rate = help_of("rate", flag);
+        let words: Vec<&str> = rate.split_whitespace().collect();
+        for default in ["all [default: machine]", "cut) [default: process]"] {
+            assert!(words.join(" ").contains(default), "{rate}");
+        }
+    }
 }

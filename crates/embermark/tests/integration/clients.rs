@@ -5,6 +5,7 @@ use embermark_engines::{Kind, registry};
 use embermark_model::Status;
 use embermark_model::result::SCHEMA;
 use embermark_skips::sampled;
+use embermark_workloads::WORKLOADS;
 
 const SHORT: [&str; 8] = ["run", "sensors", "-s", "300", "--runs", "2", "--trials", "1"];
 
@@ -91,4 +92,20 @@ fn a_run_that_is_gone_on_with_keeps_its_clients_and_its_rate() {
     sandbox.embermark(&["run", "--resume", "out"]).expect_status(0);
     let result = sandbox.result("out");
     assert_eq!((result.plan.clients, result.plan.target_rate), (2, Some(3_000)));
+}
+
+#[test]
+fn help_names_every_workload_whose_operations_clients_can_share() {
+    let sandbox = Sandbox::new();
+    let options =
+        [(&["run"][..], "--clients"), (&["run"], "--rate"), (&["fleet", "run"], "--clients-of")];
+    for (command, option) in options {
+        let help = sandbox.embermark(&[command, &["--help"]].concat()).expect_status(0).stdout;
+        let (_, after) = help.split_once(&format!("{option} <")).unwrap();
+        let text = after.split("\n      --").next().unwrap_or_default();
+        let shared = WORKLOADS.iter().map(|workload| workload.info());
+        for info in shared.filter(|info| !info.points.is_empty()) {
+            assert!(text.contains(&format!("`{}`", info.id)), "{option}: {} in {text}", info.id);
+        }
+    }
 }

@@ -271,9 +271,19 @@ fn what_makes_no_sense_is_said_before_any_device_is_asked() {
     of("postgre=x").expect_status(2).expect_stderr(&["postgres"]);
     fs::write(sandbox.path("fleet/plan/plan.toml"), "workloads = [\"machine\"]\n").unwrap();
     of("postgres://db/x").expect_status(2).expect_stderr(&["workloads = [\"sensors\"]"]);
-    let plan = "workloads = [\"sensors\"]\nphases = [\"outages\"]\n";
-    fs::write(sandbox.path("fleet/plan/plan.toml"), plan).unwrap();
-    of("postgres://db/x").expect_status(2).expect_stderr(&["only point operations"]);
+    for (workload, phase) in
+        [("sensors", "outages"), ("contacts", "select_scan"), ("events", "gps")]
+    {
+        let plan = format!("workloads = [{workload:?}]\nphases = [{phase:?}]\n");
+        fs::write(sandbox.path("fleet/plan/plan.toml"), plan).unwrap();
+        let says = format!("only point operations of '{workload}'");
+        of("postgres://db/x").expect_status(2).expect_stderr(&[&says]);
+    }
+    for key in ["for = \"1h\"", "network = \"wifi\"", "cold = true"] {
+        let plan = format!("workloads = [\"sensors\"]\n{key}\n");
+        fs::write(sandbox.path("fleet/plan/plan.toml"), plan).unwrap();
+        of("postgres://db/x").expect_status(2).expect_stderr(&["has no effect on clients"]);
+    }
     fs::write(sandbox.path("fleet/plan/plan.toml"), self::plan(&["load"])).unwrap();
     fs::remove_file(sandbox.path("fleet/clients.yml")).unwrap();
     of("postgres://db/x").expect_status(2).expect_stderr(&["clients.yml"]);

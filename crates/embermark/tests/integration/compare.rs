@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::Sandbox;
+use crate::common::{ProgramOutput, Sandbox};
 use embermark_model::result::ResultFile;
 use embermark_report::site;
 
@@ -142,14 +142,18 @@ fn a_gate_ends_with_1_where_something_is_slower_and_writes_what_a_build_reads() 
 
 #[test]
 fn a_check_names_what_fails_and_an_anonymous_copy_can_be_read() {
-    let (sandbox, _) = measured();
+    let (sandbox, mut result) = measured();
+    result.manifest.warnings.push("pi has no room in home/pi/data on a pi3".to_owned());
+    sandbox.write("old.json", serde_json::to_vec(&result).unwrap());
     let words = ["check", "old.json", "--anonymous", "-o", "anonymous.json"];
-    let checked = sandbox.embermark(&words).expect_status(1);
+    let checked = sandbox.command(&words).env("USER", "pi").output().unwrap();
+    let checked = ProgramOutput::from(checked).expect_status(1);
     for says in ["release-build", "FAILED", "What to do", "Left in the anonymous result"] {
         assert!(checked.stdout.contains(says), "{says}: {}", checked.stdout);
     }
     let text = fs::read_to_string(sandbox.path("anonymous.json")).unwrap();
     assert!(!text.contains("/dev/") && !text.contains("logs/"), "{text}");
+    assert!(text.contains("\"(name) has no room in home/(name)/data on a pi3\""), "{text}");
     sandbox.embermark(&["report", "anonymous.json"]).expect_status(0);
     sandbox.embermark(&["check", "old.json", "anonymous.json", "-f", "json"]).expect_status(1);
     sandbox

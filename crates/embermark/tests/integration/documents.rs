@@ -1,13 +1,16 @@
 //! The documents: the index and the book name each page once, no page is too long, and every
 //! link leads to a file and a heading that exist. The same holds for links in the explanations of
-//! engines.
+//! engines. Documents about every engine leave none out, and that of the result file no option.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use embermark_engines::registry;
+use embermark_engines::{Kind, registry};
+use embermark_model::plan::Plan;
 use embermark_workloads::WORKLOADS;
+use serde::de::{Deserialize, Deserializer, Error, Visitor, value};
+use serde::forward_to_deserialize_any;
 
 /// Pages that may be longer: one is generated, the other is the language of workload files.
 const LONG: [&str; 2] = ["docs/reproduction.md", "docs/workload-files.md"];
@@ -15,6 +18,16 @@ const LONG: [&str; 2] = ["docs/reproduction.md", "docs/workload-files.md"];
 const LINES: usize = 300;
 /// The documents outside `docs/` whose links are checked.
 const OUTSIDE: [&str; 3] = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+/// Documents that name every engine, and how often at least: once in each of their lists.
+const OF_EVERY_ENGINE: [(&str, usize); 7] = [
+    ("README.md", 1),
+    ("docs/configurations.md", 1),
+    ("docs/engines/README.md", 1),
+    ("docs/engines/clients.md", 2),
+    ("docs/engines/maintenance.md", 3),
+    ("docs/licences.md", 1),
+    ("docs/packages.md", 1),
+];
 const INDEX: &str = "docs/README.md";
 const SUMMARY: &str = "docs/SUMMARY.md";
 
@@ -164,6 +177,72 @@ fn every_link_leads_to_a_file_and_a_heading() {
     }
     assert!(checked > 200, "{checked}");
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn documents_about_every_engine_leave_none_out() {
+    let documents = documents();
+    // TimescaleDB, which only runs on a given server, is PostgreSQL with an extension.
+    let engines = registry::ENGINES
+        .iter()
+        .filter(|engine| engine.info().kind != Kind::Reference && !engine.is_given())
+        .map(|engine| engine.info());
+    let mut missing = Vec::new();
+    for engine in engines {
+        // Both hybrids are named together.
+        let id = engine.id.split('-').next().unwrap();
+        for (page, least) in OF_EVERY_ENGINE {
+            let text = documents[page].split_whitespace().collect::<Vec<_>>().join(" ");
+            let words = text.split(|c: char| !c.is_alphanumeric());
+            let by_id = words.filter(|word| word.eq_ignore_ascii_case(id)).count();
+            let times = by_id.max(text.matches(engine.name).count());
+            if times < least {
+                missing.push(format!("{page} has {} {times} times, not {least}", engine.id));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+/// Takes the names of a struct's fields, older ones too, from its deserialization, which it refuses.
+struct FieldNames<'a>(&'a mut Vec<&'static str>);
+
+impl<'de> Deserializer<'de> for FieldNames<'_> {
+    type Error = value::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
+        Err(Error::custom("there are only names"))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        self.0.extend(fields);
+        self.deserialize_any(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit
+        unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+#[test]
+fn the_document_of_the_result_file_has_every_field_of_a_plan() {
+    let mut fields = Vec::new();
+    assert!(Plan::deserialize(FieldNames(&mut fields)).is_err());
+    assert!(fields.len() > 35 && fields.contains(&"memory_limits_bytes"), "{fields:?}");
+    let text = documents().remove("docs/result-format.md").unwrap();
+    // Older names are in the part before.
+    let (older, text) = text.split_once("\n## Top level\n").unwrap();
+    let (_, plan) = text.split_once("\n## `plan`\n").unwrap();
+    let plan = plan.split("\n## ").next().unwrap();
+    let is_named = |field: &&&str| [older, plan].concat().contains(&format!("`{field}`"));
+    let missing: Vec<_> = fields.iter().filter(|field| !is_named(field)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]

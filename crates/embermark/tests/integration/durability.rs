@@ -6,6 +6,7 @@ use std::process::Stdio;
 
 use crate::common::run_processes::{assert_nothing_left, running_processes, signal};
 use crate::common::{Sandbox, is_here, wait_for};
+use embermark_engines::registry;
 use embermark_report::html;
 use embermark_skips::skipped;
 use nix::sys::signal::Signal;
@@ -133,6 +134,17 @@ fn a_tier_that_an_engine_is_not_offered_in_is_tried_where_the_engine_is_named() 
     let why = not_tried("all").map(|not| not["why"].as_str().unwrap().to_owned());
     assert_eq!(why.is_some(), engines.contains("duckdb, power: not offered"), "{engines}");
     assert!(why.is_none_or(|why| why.contains("embermark durability duckdb")));
+
+    // A configuration is named too, even if only its library is another one.
+    let origin = registry::find("duckdb").unwrap().origin().unwrap();
+    let folder = origin.path().unwrap().parent().unwrap();
+    let own = format!("own=duckdb:library={}", folder.display());
+    let own = ["--configuration", &own, "-o", "own"];
+    sandbox.embermark(&[&words[..], &own].concat()).expect_status(0);
+    let own = result(&sandbox.path("own"));
+    assert_eq!(own["not_tried"].as_array().unwrap().len(), 0, "{own}");
+    let tried = &own["tested"][0];
+    assert_eq!((&tried["engine"], &tried["tried"]), (&"own".into(), &1.into()));
 }
 
 #[test]

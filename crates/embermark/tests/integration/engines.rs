@@ -1,7 +1,36 @@
-//! `embermark engines`.
+//! `embermark engines`, and the engines that a build has.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
 use crate::common::{Sandbox, is_here};
 use embermark_engines::registry;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Manifest {
+    /// Features, each with those that it turns on.
+    features: BTreeMap<String, Vec<String>>,
+}
+
+/// Returns the features in the manifest of a crate of the workspace.
+fn features(name: &str) -> BTreeMap<String, Vec<String>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("Cargo.toml");
+    toml::from_str::<Manifest>(&fs::read_to_string(path).unwrap()).unwrap().features
+}
+
+#[test]
+fn every_engine_is_a_feature_of_the_program_and_on_by_default() {
+    const SHARED: [&str; 5] = ["default", "all", "engine-library", "server", "http"];
+    let (program, engines) = (features("embermark"), features("engines"));
+    let all = &engines["all"];
+    assert_eq!(program["default"], *all);
+    for engine in engines.keys().filter(|name| !SHARED.contains(&name.as_str())) {
+        assert!(all.contains(engine), "{engine} is not in 'all'");
+        assert_eq!(program.get(engine), Some(&vec![format!("embermark-engines/{engine}")]));
+    }
+}
 
 /// Returns the columns of an engine's line, which two or more blanks separate.
 fn line<'a>(text: &'a str, engine: &str) -> Vec<&'a str> {

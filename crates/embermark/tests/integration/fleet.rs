@@ -196,9 +196,15 @@ fn what_makes_no_sense_is_said_before_any_device_is_asked() {
         .expect_stderr(&["into empty/packages"]);
     sandbox.embermark(&["fleet", "init", "empty"]).expect_status(2).expect_stderr(&["not empty"]);
     fs::create_dir(sandbox.path("none")).unwrap();
-    let from = ["fleet", "init", "other", "--packages", "none"];
-    sandbox.embermark(&from).expect_status(2).expect_stderr(&["none has no package"]);
+    for folder in ["none", "nowhere"] {
+        let from = ["fleet", "init", "other", "--packages", folder];
+        let says = format!("{folder} has no package");
+        sandbox.embermark(&from).expect_status(2).expect_stderr(&[says.as_str()]);
+    }
     assert!(!sandbox.path("other").exists());
+    let below_a_file = ["fleet", "init", "empty/inventory.ini/fleet"];
+    let refused = sandbox.embermark(&below_a_file).expect_status(2);
+    refused.expect_stderr(&["cannot create empty/inventory.ini/fleet", "name another folder"]);
     sandbox
         .embermark(&["fleet", "report", "empty"])
         .expect_status(2)

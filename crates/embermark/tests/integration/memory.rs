@@ -133,6 +133,7 @@ fn cold_reads_come_from_storage_and_warm_ones_do_not() {
         ("sensors", "avg_sensor"),
         ("contacts", "select_scan"),
         ("contacts", "update_indexed"),
+        ("contacts", "delete_scan"),
         ("events", "gps"),
     ];
     for (workload, phase) in reads {
@@ -158,6 +159,9 @@ fn a_plan_file_has_them_too_and_what_cannot_be_had_is_refused() {
         (&["run", "sensors", "--memory-limit", "1MiB"][..], "at least 16MiB"),
         (&["run", "sensors", "--memory-limit", "much"], "--memory-limit 'much' is not a size"),
         (&["run", "sensors", "--memory-limit", "900TiB"], "exceeds this machine's memory"),
+        (&["run", "sensors", "--memory-limit", "900TiB", "--dry-run"], "exceeds this machine's"),
+        (&["run", "sensors", "--cache", "900TiB"], "(--cache) exceeds this machine's memory"),
+        (&["run", "sensors", "--cache", "900TiB", "--dry-run"], "(--cache) exceeds"),
         (
             &["run", "sensors", "--memory-limit", "64MiB", "--cache", "32MiB"],
             "at most a quarter, 16 MiB",
@@ -166,6 +170,7 @@ fn a_plan_file_has_them_too_and_what_cannot_be_had_is_refused() {
         (&["run", "machine", "htap", "--cold"], "or run sensors, contacts, events"),
     ] {
         sandbox.embermark(words).expect_status(2).expect_stderr(&[saying]);
+        assert!(!sandbox.path("results").exists(), "{words:?}");
     }
     sandbox.write("plan.toml", "workloads = ['machine']\nmemory-limit = ['2MiB']\ncold = true\n");
     sandbox

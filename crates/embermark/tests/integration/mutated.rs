@@ -129,11 +129,11 @@ warm-up = "1ms"
 clients = 1
 rate = 1000
 cold = false
-memory = "1MiB"
+cache = "1MiB"
 memory-limit = ["none"]
 max-run-time = "100ms"
 timeout = "30s"
-budget = "1m"
+for = "1m"
 warmup-runs = 0
 accept-license = ["harperdb"]
 url = ["postgres=postgres://ann:x@127.0.0.1:1/x"]

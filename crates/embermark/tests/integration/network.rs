@@ -88,6 +88,24 @@ fn servers_answer_over_the_link_and_embedded_engines_have_none() {
     assert_nothing_left(&sandbox);
 }
 
+/// The link drops datagrams, which nothing sends again.
+#[test]
+fn points_over_udp_are_unsupported_behind_a_link() {
+    if !is_here("influxdb") {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    sandbox.write("radio.toml", LINK);
+    sandbox.embermark(&[&RUN[..], &["influxdb", "-t", "none"]].concat()).expect_status(0);
+    let result = sandbox.result("out");
+    if is_skipped(&result) {
+        return;
+    }
+    let cell = &result.cells[0];
+    assert_eq!(cell.status, Status::Unsupported, "{:?}", cell.reason);
+    assert!(cell.reason.as_ref().unwrap().contains("points over UDP behind an imitated link"));
+}
+
 /// Checks that the reader of `machine`, a second process, uses the same network, and that its
 /// traffic is counted on the link.
 #[test]
@@ -110,10 +128,10 @@ fn the_machines_reader_goes_over_the_link_too() {
         "individual",
         "--phases",
         "read_individual",
-        "--window",
-        "1s",
-        "--warm-up",
-        "100ms",
+        "--set",
+        "window=1s",
+        "--set",
+        "warm-up=100ms",
         "--trials",
         "1",
         "--rate",

@@ -45,6 +45,10 @@ fn a_source_is_repeated_and_a_document_says_what_came_out() {
     assert!(!again.stderr.contains("trials"), "{}", again.stderr);
     let same = sandbox.result("out/mcknight/sqlite-200").manifest.run_id;
     assert_eq!(same, result.manifest.run_id);
+    sandbox
+        .embermark(&["run", "--resume", "out", "--device", "pi3"])
+        .expect_status(2)
+        .expect_stderr(&["leave out --device"]);
 }
 
 #[test]

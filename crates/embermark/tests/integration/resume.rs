@@ -1,5 +1,8 @@
 //! Runs of real engines that are killed at any time and resumed.
 
+#[path = "../../../harness/tests/integration/resumption/shape.rs"]
+mod shape;
+
 use std::collections::HashSet;
 use std::env;
 use std::fs::{self, File};
@@ -17,6 +20,7 @@ use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use serde_json::Value;
+use shape::shape;
 
 const RUN: [&str; 16] = [
     "run",
@@ -36,33 +40,6 @@ const RUN: [&str; 16] = [
     "--set",
     "max-run-time=none",
 ];
-
-/// Returns the content of the cells without the measured values.
-fn shape(result: &ResultFile) -> Value {
-    fn strip(value: &mut Value) {
-        match value {
-            Value::Object(fields) => {
-                // A long run has a mean of samples, and a short run has repetitions.
-                fields.remove("mean_bytes");
-                fields.remove("repeated");
-                for (name, value) in fields.iter_mut() {
-                    let measured =
-                        name.ends_with("_ns") || name.ends_with("_bytes") || name == "flushes";
-                    if measured || name == "latency" || name == "began" {
-                        *value = Value::Bool(!value.is_null());
-                    } else {
-                        strip(value);
-                    }
-                }
-            }
-            Value::Array(values) => values.iter_mut().for_each(strip),
-            _ => {}
-        }
-    }
-    let mut shape = serde_json::to_value(&result.cells).unwrap();
-    strip(&mut shape);
-    shape
-}
 
 /// Returns the position of the first difference between two values, and the values there. Whole
 /// results are too long to read.

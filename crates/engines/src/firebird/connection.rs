@@ -16,7 +16,6 @@ use super::api::{self, INFO_ENDS, LOCK_PREFIX};
 use super::config::{DatabaseConfig, OpenMode};
 use super::failure::{Failure, STILL_OPEN};
 use super::library::FbLib;
-use super::statement::Handle;
 use super::{NAME, failed};
 use crate::{EngineError, Result};
 
@@ -32,7 +31,7 @@ pub(super) struct Connection {
     /// Transactions of statements outside of it, once there was one.
     reading: Cell<Option<api::Transaction>>,
     changing: Cell<Option<api::Transaction>>,
-    prepared: RefCell<Vec<Weak<Handle>>>,
+    prepared: RefCell<Vec<Weak<StatementHandle>>>,
 }
 
 /// How long a file may stay locked after it was closed.
@@ -190,6 +189,24 @@ impl Drop for Connection {
         let _ = self.detach();
         // SAFETY: it is not used again.
         unsafe { self.status.dispose() };
+    }
+}
+
+/// A prepared statement. Its connection can release it at any time, so that what it uses can be
+/// dropped.
+pub(super) struct StatementHandle(Cell<Option<api::Statement>>);
+
+impl StatementHandle {
+    /// Returns the statement. `None` once it was released.
+    #[inline]
+    pub fn get(&self) -> Option<api::Statement> {
+        self.0.get()
+    }
+
+    pub fn release(&self, connection: &Connection) {
+        if let Some(statement) = self.0.take() {
+            connection.free(statement);
+        }
     }
 }
 

@@ -1,12 +1,11 @@
 //! A prepared statement that lives as long as its store.
 
-use std::cell::Cell;
 use std::ffi::{CStr, c_void};
 use std::rc::Rc;
 use std::{ptr, slice};
 
 use super::api::{self, BlobId, Transaction, answer, kind, types};
-use super::connection::{Connection, FbResult, Open};
+use super::connection::{Connection, FbResult, Open, StatementHandle};
 use super::failure::{CONFLICTS, Failure};
 use super::message::{Field, Message, bytes_at};
 use super::param::{fitting_shapes, parameter_shapes, put, put_blob, result_shapes};
@@ -16,22 +15,10 @@ use crate::EngineError;
 use crate::sql::{Param, Visit};
 use crate::sql_driver::Stopped;
 
-/// A prepared statement of Firebird. Its connection can release it at any time, so that what it
-/// uses can be dropped.
-pub(super) struct Handle(Cell<Option<api::Statement>>);
-
-impl Handle {
-    pub fn release(&self, connection: &Connection) {
-        if let Some(statement) = self.0.take() {
-            connection.free(statement);
-        }
-    }
-}
-
 /// A prepared statement with the memory of its parameters and of a row. They are described to the
 /// engine once, and again only if a value does not fit.
 pub(super) struct Prepared {
-    handle: Rc<Handle>,
+    handle: Rc<StatementHandle>,
     /// One of [`kind`].
     kind: u32,
     input: Message,
@@ -49,8 +36,7 @@ impl Prepared {
     /// Prepares the one statement of `sql`. Columns with the character set `bytes` have bytes.
     pub fn new(connection: &Rc<Connection>, sql: &str, bytes: u32) -> FbResult<Self> {
         let statement = connection.prepare(sql)?;
-        let handle = Rc::new(Handle(Cell::new(Some(statement))));
-        connection.register(&handle);
+        let handle = connection.register(statement);
         let status = connection.status;
         // SAFETY: the statement is alive.
         let (kind, mut input, mut output) = unsafe {
@@ -91,7 +77,7 @@ impl Prepared {
 
     /// Returns the prepared statement, and the description of its parameters.
     pub fn input(&self) -> FbResult<(api::Statement, &Message)> {
-        let statement = self.handle.0.get().ok_or_else(|| Failure::new("it is not prepared"))?;
+        let statement = self.handle.get().ok_or_else(|| Failure::new("it is not prepared"))?;
         Ok((statement, &self.input))
     }
 
@@ -102,7 +88,7 @@ impl Prepared {
         params: &[Param<'_>],
         visit: Option<&mut Visit<'_>>,
     ) -> Result<u64, Stopped> {
-        let Some(statement) = self.handle.0.get() else {
+        let Some(statement) = self.handle.get() else {
             return self.prepare_and_run(params, visit);
         };
         let transaction = self.connection.transaction(self.kind).map_err(|e| self.stopped(&e))?;

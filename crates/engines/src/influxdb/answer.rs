@@ -1,10 +1,11 @@
-//! Answers to queries: series of rows, read as they arrive.
+//! Answers: series of rows, read as they arrive, and JSON.
 
 use std::io::BufRead;
 use std::ops::Range;
 
-use super::NAME;
 use super::msgpack::{Decoder, Token, invalid};
+use super::{NAME, failed};
+use crate::http::reader;
 use crate::row::ResultRow;
 use crate::{EngineError, Result};
 
@@ -106,6 +107,11 @@ pub(super) type Receive<'a> = dyn FnMut(&Row, bool) -> Result<()> + 'a;
 pub(super) fn read(input: impl BufRead, receive: &mut Receive<'_>) -> Result<()> {
     let (decoder, row, key) = (Decoder::new(input), Row::default(), String::new());
     Reading { decoder, row, key, partial: false, receive }.chunks()
+}
+
+/// Reads an answer that is JSON.
+pub(super) fn read_json(answer: ureq::Body) -> Result<serde_json::Value> {
+    serde_json::from_reader(reader(answer)).map_err(|error| failed("end its answer", error))
 }
 
 fn refused(message: impl ToString) -> EngineError {

@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::session::{Session, Version};
-use super::version_2;
+use super::{failed, version_2};
 use crate::{OpenOptions, Result};
 
 /// Names of the settings that decide when a shard becomes cold.
@@ -72,7 +72,7 @@ pub(super) fn wait_for_compactions(session: &mut Session) -> Result<()> {
     while version_2::compactions(&session.client)? > 0.0 {
         if Instant::now() > deadline {
             let why = format!("compactions still run after {TIMEOUT:?}");
-            return Err(Session::failed("finish its maintenance", why));
+            return Err(failed("finish its maintenance", why));
         }
         sleep(POLL_INTERVAL);
     }
@@ -88,7 +88,7 @@ fn wait(session: &mut Session, is_idle: impl Fn(&State, Duration) -> bool) -> Re
                 "after {TIMEOUT:?} its caches hold {} bytes and {} compactions run",
                 state.cached, state.busy
             );
-            return Err(Session::failed("finish its maintenance", why));
+            return Err(failed("finish its maintenance", why));
         }
         sleep(POLL_INTERVAL);
         let now = read_state(session)?;

@@ -25,7 +25,7 @@ use embermark_model::Durability;
 use crate::http::HttpClient;
 use crate::server::Server;
 use crate::server::engine::ServerEngine;
-use crate::{DataModel, Engine, Info, Store, TierSetting, TierTable};
+use crate::{DataModel, Engine, EngineError, Info, Store, TierSetting, TierTable};
 use session::Session;
 use store::InfluxStore;
 use udp::Sender;
@@ -81,6 +81,10 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     store: |session, server, options| {
         let pid =
             server.as_ref().filter(|_| TIERS.for_tier(options.durability).set).map(Server::pid);
+        if pid.is_some() && embermark_network::has_link() {
+            let what = "points over UDP behind an imitated link, which drops datagrams for good";
+            return Err(EngineError::unsupported(NAME, what));
+        }
         let sender = pid.map(Sender::connect).transpose()?;
         let cold = idle::expects_cold_shards(options);
         Ok(Store::Series(Box::new(InfluxStore::new(session, server, sender, cold))))
@@ -88,3 +92,7 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     join: Session::join,
     remove_left: |url, name| Session::reach(url, name)?.end(),
 };
+
+fn failed(doing: impl Into<String>, why: impl ToString) -> EngineError {
+    EngineError::failed(NAME, doing, why)
+}

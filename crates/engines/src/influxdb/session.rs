@@ -5,10 +5,8 @@ use std::io::BufReader;
 use embermark_model::Durability;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::NAME;
 use super::answer::{self, Receive, SelectedRow, Value};
-use super::version_2;
-use super::version_3;
+use super::{NAME, failed, version_2, version_3};
 use crate::http::{HttpClient, discard, reader};
 use crate::row::Visit;
 use crate::{EngineError, OpenOptions, Result};
@@ -224,11 +222,11 @@ impl Session {
         self.client.accept = Some("application/json");
         let answer = self.send_statement(influxql);
         self.client.accept = Some(MESSAGE_PACK);
-        let json = read_json(answer?)?;
+        let json = answer::read_json(answer?)?;
         let result = &json["results"][0];
         match json["error"].as_str().or_else(|| result["error"].as_str()) {
             None => Ok(result.clone()),
-            Some(message) => Err(Self::failed(&format!("answer `{influxql}`"), message)),
+            Some(message) => Err(failed(format!("answer `{influxql}`"), message)),
         }
     }
 
@@ -261,16 +259,6 @@ impl Session {
             Ok(())
         })
     }
-
-    /// Returns an error about this session's server.
-    pub fn failed(doing: &str, why: impl ToString) -> EngineError {
-        EngineError::failed(NAME, doing, why)
-    }
-}
-
-/// Reads an answer that is JSON.
-pub(super) fn read_json(answer: ureq::Body) -> Result<serde_json::Value> {
-    serde_json::from_reader(reader(answer)).map_err(|e| Session::failed("end its answer", e))
 }
 
 impl Drop for Session {

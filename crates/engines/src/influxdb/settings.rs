@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::session::{Session, Version};
-use super::{TIERS, idle, udp, version_2, version_3};
+use super::{TIERS, failed, idle, udp, version_2, version_3};
 use crate::server::engine::ReadBack;
 use crate::settings::lines;
 use crate::{Candidate, OpenOptions, Result, Setting, SettingValues, Settings};
@@ -120,7 +120,7 @@ fn reported(session: &mut Session) -> Result<(String, Vec<(String, String)>)> {
         }
     }
     let no_version = "SHOW DIAGNOSTICS has no section `build`";
-    let version = version.ok_or_else(|| Session::failed("report its version", no_version))?;
+    let version = version.ok_or_else(|| failed("report its version", no_version))?;
     Ok((version, settings))
 }
 

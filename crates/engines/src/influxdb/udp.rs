@@ -5,6 +5,9 @@
 //! datagrams it dropped. The sender waits when half of the queue can be in use, so nothing is lost
 //! there. Nothing is lost after the queue either: the server does not read a datagram before it has
 //! memory for it, and counts the points that it has written.
+//!
+//! This holds for a private server without an imitated link. A server given by its URL is sent
+//! everything over HTTP.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -12,9 +15,9 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::line;
 use super::queue::Queue;
 use super::session::Session;
+use super::{failed, line};
 use crate::Result;
 use crate::series::Points;
 
@@ -68,7 +71,7 @@ impl Sender {
                 Err(error)
                     if error.kind() != ErrorKind::NotFound || began.elapsed() > LISTENS_WITHIN =>
                 {
-                    return Err(Session::failed("find the UDP port of its server", error));
+                    return Err(failed("find the UDP port of its server", error));
                 }
                 Err(_) => sleep(Duration::from_millis(5)),
             }
@@ -81,8 +84,8 @@ impl Sender {
 
     /// Continues with a new socket. What was sent before is still waited for.
     pub fn reconnect(&mut self) -> Result<()> {
-        self.socket = socket(self.queue.port)
-            .map_err(|error| Session::failed("be reached over UDP again", error))?;
+        self.socket =
+            socket(self.queue.port).map_err(|error| failed("be reached over UDP again", error))?;
         Ok(())
     }
 
@@ -142,20 +145,19 @@ impl Sender {
             }
             if Instant::now() > deadline {
                 let why = format!("{} bytes wait in its queue", self.filled - counted);
-                return Err(Session::failed("fetch datagrams", why));
+                return Err(failed("fetch datagrams", why));
             }
             sleep(QUEUE_POLL_INTERVAL);
         }
     }
 
     fn queued(&mut self) -> Result<usize> {
-        let filling =
-            self.queue.read_state().map_err(|e| Session::failed("receive datagrams", e))?;
+        let filling = self.queue.read_state().map_err(|e| failed("receive datagrams", e))?;
         match filling.dropped {
             0 => Ok(filling.bytes),
             dropped => {
                 let why = format!("the kernel dropped {dropped} of them: points are lost");
-                Err(Session::failed("receive datagrams", why))
+                Err(failed("receive datagrams", why))
             }
         }
     }
@@ -179,7 +181,7 @@ impl Sender {
                     "it did not understand {not_understood} datagrams and failed to write \
                      {not_written} batches: points are lost"
                 );
-                return Err(Session::failed("write what it was sent over UDP", why));
+                return Err(failed("write what it was sent over UDP", why));
             }
             if written != self.stored {
                 (self.stored, since) = (written, Instant::now());
@@ -189,7 +191,7 @@ impl Sender {
                      {STALL_TIMEOUT:?}",
                     self.sent, self.stored
                 );
-                return Err(Session::failed("write what it was sent over UDP", why));
+                return Err(failed("write what it was sent over UDP", why));
             }
             if self.stored < self.sent {
                 sleep(COUNTER_POLL_INTERVAL);
@@ -210,7 +212,7 @@ fn socket(port: u16) -> std::io::Result<UdpSocket> {
 fn send(socket: &UdpSocket, datagram: &[u8]) -> Result<()> {
     socket.send(datagram).map(drop).map_err(|error| {
         let why = format!("{error} (a datagram of {} bytes)", datagram.len());
-        Session::failed("be sent points over UDP", why)
+        failed("be sent points over UDP", why)
     })
 }
 

@@ -5,8 +5,8 @@
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
-use super::NAME;
-use super::session::{Session, read_json};
+use super::answer::read_json;
+use super::{NAME, failed};
 use crate::http::{HttpClient, discard, reader};
 use crate::{EngineError, Result};
 
@@ -79,7 +79,7 @@ pub(super) fn settings(client: &HttpClient) -> Vec<(String, String)> {
 /// Fails when the server does not report them.
 pub(super) fn compactions(client: &HttpClient) -> Result<f64> {
     let metrics = std::io::read_to_string(reader(client.get("/metrics")?));
-    metrics.map(|text| active(&text)).map_err(|e| Session::failed("end its metrics", e))
+    metrics.map(|text| active(&text)).map_err(|e| failed("end its metrics", e))
 }
 
 fn active(metrics: &str) -> f64 {
@@ -99,7 +99,7 @@ fn organisation(client: &HttpClient) -> Result<String> {
     let found = read_json(client.get(&path)?)?;
     let id = found["orgs"][0]["id"].as_str();
     id.map(str::to_owned).ok_or_else(|| {
-        Session::failed("find the organisation of its URL", "it has no organisation with that name")
+        failed("find the organisation of its URL", "it has no organisation with that name")
     })
 }
 

@@ -10,8 +10,8 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::NAME;
-use super::session::{Session, read_json};
+use super::answer::read_json;
+use super::{NAME, failed};
 use crate::http::{HttpClient, discard, reader};
 use crate::row::{ResultRow, Visit};
 use crate::{EngineError, Result};
@@ -88,7 +88,7 @@ pub(super) fn query(
     let asked = json!({"db": client.database, "q": influxql, "format": "jsonl"}).to_string();
     let answer = client.post("/api/v3/query_influxql", "application/json", asked.as_bytes())?;
     for line in BufReader::new(reader(answer)).lines() {
-        let unread = |error: &dyn ToString| Session::failed("end its answer", error.to_string());
+        let unread = |error: &dyn ToString| failed("end its answer", error.to_string());
         let line = line.map_err(|error| unread(&error))?;
         if line.is_empty() {
             continue;

@@ -1,8 +1,7 @@
 //! Answers, which are BSON (<https://bsonspec.org/spec.html>), read in place.
 
-use std::fmt;
+mod elements;
 
-use super::elements::{Elements, malformed};
 use super::failure::Failure;
 
 /// Type number of a decimal, which nothing stored here has.
@@ -41,29 +40,6 @@ impl<'a> Document<'a> {
             }
             _ => Err(malformed()),
         }
-    }
-
-    /// Returns the value with this name. `None` also if the document is malformed before it.
-    pub fn get(self, name: &str) -> Option<Value<'a>> {
-        let found = self.into_iter().map_while(Result::ok).find(|(n, _)| *n == name.as_bytes());
-        found.map(|(_, value)| value)
-    }
-
-    /// Returns the value at a path of names separated by dots.
-    pub fn at(self, path: &str) -> Option<Value<'a>> {
-        match path.split_once('.') {
-            Some((name, rest)) => self.get(name)?.as_document()?.at(rest),
-            None => self.get(path),
-        }
-    }
-
-    pub fn text(self, name: &str) -> Option<&'a str> {
-        self.get(name)?.as_text()
-    }
-
-    /// Returns the number with this name, as an integer.
-    pub fn integer(self, name: &str) -> Option<i64> {
-        self.get(name)?.as_integer()
     }
 }
 
@@ -123,122 +99,15 @@ impl<'a> Value<'a> {
     }
 }
 
-impl<'a> IntoIterator for Document<'a> {
-    type Item = Result<(&'a [u8], Value<'a>), Failure>;
-    type IntoIter = Elements<'a>;
-
-    fn into_iter(self) -> Elements<'a> {
-        Elements::new(self.0)
-    }
-}
-
-/// Formats it as MongoDB's tools do, except for types that are never needed.
-impl fmt::Display for Value<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Null => f.write_str("null"),
-            Self::Boolean(flag) => write!(f, "{flag}"),
-            Self::Integer(int) => write!(f, "{int}"),
-            Self::Double(float) => write!(f, "{float}"),
-            Self::String(text) => write!(f, "\"{}\"", String::from_utf8_lossy(text)),
-            Self::Document(document) => write!(f, "{document}"),
-            Self::List(list) => {
-                f.write_str("[")?;
-                for (i, (_, value)) in list.into_iter().map_while(Result::ok).enumerate() {
-                    write!(f, "{}{value}", if i == 0 { "" } else { ", " })?;
-                }
-                f.write_str("]")
-            }
-            Self::Binary(_) | Self::Date(_) | Self::Other(_) => f.write_str(self.kind()),
-        }
-    }
-}
-
-impl fmt::Display for Document<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("{")?;
-        for (i, (name, value)) in self.into_iter().map_while(Result::ok).enumerate() {
-            let comma = if i == 0 { "" } else { "," };
-            write!(f, "{comma} \"{}\": {value}", String::from_utf8_lossy(name))?;
-        }
-        f.write_str(" }")
-    }
+/// Returns the error for an unreadable answer.
+#[cold]
+fn malformed() -> Failure {
+    Failure::new("it is not well-formed BSON")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::library::library;
-    use super::super::owned::Owned;
     use super::*;
-
-    /// One value of each BSON type, followed by a number.
-    const KINDS: &str = r#"{
-    "double": 0.1, "string": "ü", "document": {"a": {"b": 7}, "c": []}, "list": [1, "x", null],
-    "binary": {"$binary": {"base64": "AQID", "subType": "00"}},
-    "undefined": {"$undefined": true}, "id": {"$oid": "0123456789abcdef01234567"},
-    "boolean": true, "date": {"$date": {"$numberLong": "5"}}, "null": null,
-    "regex": {"$regularExpression": {"pattern": "a.*", "options": "i"}},
-    "pointer": {"$dbPointer": {"$ref": "b", "$id": {"$oid": "0123456789abcdef01234567"}}},
-    "code": {"$code": "f()"}, "symbol": {"$symbol": "s"},
-    "scoped": {"$code": "f(x)", "$scope": {"x": 1}}, "int32": -5,
-    "timestamp": {"$timestamp": {"t": 1, "i": 2}},
-    "int64": {"$numberLong": "-9223372036854775808"}, "decimal": {"$numberDecimal": "0.1"},
-    "least": {"$minKey": 1}, "greatest": {"$maxKey": 1}, "end": 42
-}"#;
-
-    #[test]
-    fn every_kind_of_value_is_read_or_passed_over() {
-        let Ok(library) = library() else { return println!("skipped: no libmongoc") };
-        let owned = Owned::of_json(library, KINDS).unwrap();
-        let whole = owned.document().unwrap();
-        assert!(whole.into_iter().all(|element| element.is_ok()));
-        assert_eq!(whole.into_iter().count(), 22);
-        assert_eq!(whole.get("double"), Some(Value::Double(0.1)));
-        assert_eq!(whole.text("string"), Some("ü"));
-        assert_eq!(whole.at("document.a.b"), Some(Value::Integer(7)));
-        assert_eq!(whole.at("document.a.b.c"), None);
-        assert_eq!(whole.get("document").unwrap().to_string(), r#"{ "a": { "b": 7 }, "c": [] }"#);
-        assert_eq!(whole.get("list").unwrap().to_string(), r#"[1, "x", null]"#);
-        assert_eq!(whole.get("boolean"), Some(Value::Boolean(true)));
-        assert_eq!(whole.get("undefined"), Some(Value::Null));
-        assert_eq!(whole.get("null"), Some(Value::Null));
-        assert_eq!(whole.integer("int32"), Some(-5));
-        assert_eq!(whole.integer("int64"), Some(i64::MIN));
-        let decimal = whole.get("decimal").unwrap();
-        assert_eq!((decimal.as_float(), decimal.kind()), (None, "Decimal128"));
-        assert_eq!(whole.integer("end"), Some(42));
-        assert_eq!(whole.get("absent"), None);
-        assert_eq!(whole.get("binary"), Some(Value::Binary(&[1, 2, 3])));
-        assert_eq!(whole.get("date"), Some(Value::Date(5)));
-        for other in ["id", "regex", "pointer", "code", "symbol", "scoped"] {
-            assert!(matches!(whole.get(other), Some(Value::Other(_))), "{other}");
-        }
-    }
-
-    #[test]
-    fn what_is_cut_off_or_changed_is_an_error_and_no_more() {
-        let Ok(library) = library() else { return println!("skipped: no libmongoc") };
-        let owned = Owned::of_json(library, KINDS).unwrap();
-        let bytes = owned.bytes();
-        for length in 0..bytes.len() {
-            assert!(Document::new(&bytes[..length]).is_err(), "{length}");
-            // A document of that length whose last element is truncated.
-            let mut cut = bytes[..length].to_vec();
-            cut.push(0);
-            if let Some(front) = cut.first_chunk_mut() {
-                *front = i32::try_from(length + 1).unwrap().to_le_bytes();
-                let read = Document::new(&cut).map(|cut| cut.into_iter().count());
-                assert!(read.is_ok_and(|count| count <= 22) || length < 4, "{length}");
-            }
-        }
-        for at in 4..bytes.len() {
-            let mut broken = bytes.to_vec();
-            broken[at] = !broken[at];
-            if let Ok(broken) = Document::new(&broken) {
-                assert!(broken.to_string().starts_with('{'));
-            }
-        }
-    }
 
     #[test]
     fn a_double_is_an_integer_where_it_has_no_fraction_and_is_in_range() {

@@ -10,7 +10,6 @@ mod api;
 mod bson;
 mod client;
 mod command;
-mod elements;
 mod failure;
 mod installation;
 mod library;

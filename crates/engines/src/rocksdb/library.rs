@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use super::api::Api;
-use super::{db, options};
+use super::{families, options};
 use crate::EngineError;
 use crate::library::{Loaded, Search};
 use crate::lsm::{self, Lib};
@@ -56,7 +56,7 @@ fn load() -> Result<(RocksLib, PathBuf), String> {
 
 fn version(lib: Lib, api: &'static Api) -> Result<String, Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
-    drop(db::open(lib, api, folder.path(), "create_if_missing=true", (true, false))?);
+    drop(families::open(lib, api, folder.path(), "create_if_missing=true", (true, false))?);
     let written = options::written(folder.path())?;
     let version = written.into_iter().find(|(name, _)| name == "rocksdb_version");
     Ok(version.ok_or("no options file has it")?.1)

@@ -4,6 +4,7 @@ mod api;
 mod background;
 mod batch;
 mod db;
+mod families;
 mod family;
 mod library;
 mod options;
@@ -26,7 +27,7 @@ use crate::{
     Info, Join, Lifecycle, OpenOptions, Opened, Result, Scope, Settings, TierSetting, TierTable,
     as_set,
 };
-use db::Families;
+use families::Families;
 use family::Family;
 use library::LIBRARY;
 use options::{Sizes, reported};
@@ -177,7 +178,7 @@ const CANDIDATES: &[Candidate] = &[
 fn open(options: &OpenOptions, &set: &(bool, bool)) -> Result<Opened> {
     let (library, dir) = (LIBRARY.get()?, &options.dir);
     let sizes = Sizes::for_memory(options.memory);
-    let families = db::open(library.lib, library.api, dir, &sizes.options(options), set)?;
+    let families = families::open(library.lib, library.api, dir, &sizes.options(options), set)?;
     let told = reported(dir, options)
         .map_err(|error| EngineError::file(ID, "read the options in", dir, error))?;
     let told: Vec<_> = told.collect();

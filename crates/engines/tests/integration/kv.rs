@@ -667,7 +667,8 @@ fn reopen(reopener: &Reopener, store: Box<dyn KvStore>) -> Box<dyn KvStore> {
     }
 }
 
-/// The engines that recover from a log within their process.
+/// The engines that recover from a log within their process. They support both `crash_on_close` and
+/// `suspend_checkpoints`, the others neither.
 const RECOVER: [&str; 6] = ["berkeleydb", "hybrid-bdb", "leveldb", "logmap", "rocksdb", "fjall"];
 
 #[test]

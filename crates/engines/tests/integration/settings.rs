@@ -10,9 +10,9 @@ use embermark_model::Durability;
 use embermark_skips::{is_here, sampled};
 use tempfile::TempDir;
 
-/// For each engine: a setting, a value that embermark does not set, the value that is read back,
-/// and a value that is refused, by the engine itself in some cases.
-const CASES: [(&str, &str, &str, &str, &str); 17] = [
+/// For each engine that takes settings: one of them, a value that embermark does not set, the value
+/// that is read back, and a value that is refused, by the engine itself in some cases.
+const CASES: &[(&str, &str, &str, &str, &str)] = &[
     ("sqlite", "wal_autocheckpoint", "77", "77", "many"),
     ("duckdb", "checkpoint_threshold", "1MiB", "1.0 MiB", "many"),
     ("firebird", "page_size", "16384", "16384", "many"),
@@ -25,11 +25,14 @@ const CASES: [(&str, &str, &str, &str, &str); 17] = [
     ("redb", "cache_size", "1048576", "1048576", "-1"),
     ("wiredtiger", "session_max", "77", "77", "many"),
     ("parquet", "COMPRESSION", "zstd", "zstd (as set)", "many"),
+    ("hybrid", "write_after", "77", "77 (as set)", "many"),
+    ("hybrid-bdb", "write_after", "77", "77 (as set)", "many"),
     ("postgres", "work_mem", "5MB", "5MB", "many"),
     ("mariadb", "sort_buffer_size", "1M", "1048576", "many"),
     ("mongodb", "cursorTimeoutMillis", "60000", "60000", "many"),
     ("valkey", "hz", "77", "77", "many"),
     ("influxdb", "data.max-concurrent-compactions", "3", "3", "many"),
+    ("harperdb", "interface", "rest", "rest (as set)", "many"),
 ];
 
 /// Returns the settings that an engine which can run here reports when it is opened with these.
@@ -52,26 +55,43 @@ fn here(id: &str) -> bool {
     registry::find(id).is_ok_and(is_here)
 }
 
+/// Returns the strongest tier that an engine offers.
+fn strongest(id: &str) -> Durability {
+    let engine = registry::find(id).unwrap();
+    let offered = |tier: &Durability| matches!(engine.tier(*tier), Tier::Offered { .. });
+    Durability::ALL.into_iter().rfind(offered).unwrap()
+}
+
+#[test]
+fn every_engine_that_takes_settings_has_a_case() {
+    for engine in ENGINES {
+        let (id, settings) = (engine.info().id, engine.settings());
+        let takes_some = !settings.known.is_empty() || settings.others.is_some();
+        assert_eq!(CASES.iter().any(|(known, ..)| *known == id), takes_some, "{id}");
+    }
+}
+
 #[test]
 fn each_takes_a_setting_and_gives_it_back() {
-    for (id, name, value, back, _) in CASES.into_iter().filter(|(id, ..)| here(id)) {
-        let settings = opened(id, Durability::Power, &[(name, value)]).unwrap();
+    for &(id, name, value, back, _) in CASES.iter().filter(|(id, ..)| here(id)) {
+        let tier = strongest(id);
+        let settings = opened(id, tier, &[(name, value)]).unwrap();
         let given = found(&settings, name);
         println!("{id}: {name}={value} comes back as {given:?}");
         assert!(given.is_some_and(|given| given.contains(back)), "{id} {name}: {settings:?}");
         assert_eq!(found(&settings, OWN_DURABILITY), None, "{id}");
-        let ours = opened(id, Durability::Power, &[]).unwrap();
+        let ours = opened(id, tier, &[]).unwrap();
         assert_ne!(found(&ours, name), given, "{id} {name} is set anyway");
     }
 }
 
 #[test]
 fn each_refuses_a_value_that_it_does_not_take() {
-    for (id, name, _, _, wrong) in CASES.into_iter().filter(|(id, ..)| here(id)) {
+    for &(id, name, _, _, wrong) in CASES.iter().filter(|(id, ..)| here(id)) {
         let engine = registry::find(id).unwrap();
         let refused = match engine.settings().check([(name, wrong)]) {
             Err(why) => why,
-            Ok(()) => match opened(id, Durability::Power, &[(name, wrong)]) {
+            Ok(()) => match opened(id, strongest(id), &[(name, wrong)]) {
                 Err(error) => error.to_string(),
                 Ok(settings) => panic!("{id} took {name}={wrong}: {settings:?}"),
             },

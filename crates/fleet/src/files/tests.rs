@@ -1,3 +1,4 @@
+use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 use std::thread;
@@ -105,6 +106,20 @@ fn a_new_fleet_has_every_file_of_this_crate() {
     let mut written: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
     written.sort_unstable();
     assert_eq!(there, written);
+}
+
+#[test]
+fn a_new_fleet_has_the_packages_that_its_playbook_copies() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, fleet) = (folder.path().join("dist"), folder.path().join("fleet"));
+    fs::create_dir(&from).unwrap();
+    let package = "embermark-0.1.0-linux-x86_64.tar";
+    let content = zstd::encode_all(&b"files"[..], 1).unwrap();
+    fs::write(from.join(format!("{package}.zst")), content).unwrap();
+    assert_eq!(init(&fleet, Some(&from)).unwrap(), 1);
+    let copied = fs::File::open(fleet.join("packages").join(format!("{package}.gz"))).unwrap();
+    let content = io::read_to_string(flate2::read::GzDecoder::new(copied)).unwrap();
+    assert_eq!(content, "files");
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! Checks that a plan makes sense, and that no option is without an effect, which a user would take
 //! for applied.
 
-use std::path::Path;
-
 use embermark_engines::Kind;
 use embermark_engines::registry::GROUPS;
 use embermark_model::choice;
@@ -11,26 +9,27 @@ use embermark_model::{Configuration, Configurations, MemoryLimit};
 use embermark_workloads::{FASTEST, Info as WorkloadInfo};
 
 use super::{distinct, ids, is_due, resolve_names, sharing, variants};
-use crate::system::System;
 use crate::{Catalog, HarnessError, Result};
+
+/// Largest number of trials, and of runs of a phase in a trial.
+const MOST_REPETITIONS: u32 = 1_000;
 
 /// Smallest memory limit.
 const LEAST_MEMORY: MemoryLimit = MemoryLimit(16 << 20);
 
-/// Checks that every number is useful.
+/// Checks that every number is useful. The command line and plan files check no range themselves.
 pub(super) fn numbers(plan: &Plan) -> Result<()> {
     let too_fast = matches!(plan.rate, Rate::PerSecond(rate) if rate > FASTEST);
     let (runs, warmup_runs) = (plan.runs, plan.warmup_runs);
-    let memory = System::here().machine(Path::new("/")).memory_bytes.unwrap_or(u64::MAX);
     let limits = || plan.memory_limits.iter().flatten();
-    let too_much = limits().find(|limit| limit.0 > memory).map(|limit| {
-        format!("memory limit {limit} exceeds this machine's memory of {} MiB", memory >> 20)
-    });
     let too_few = format!(
-        "{runs} runs, the first {warmup_runs} of them warm-up runs, leave none to count: give at least {} \
-         runs",
+        "warmup-runs = {warmup_runs} leaves nothing of {runs} runs to count: give fewer, or give at least {} runs",
         warmup_runs.saturating_add(1)
     );
+    let too_many = |number: u32, what: &str| {
+        format!("{number} {what} are not supported: give --{what} 1 to {MOST_REPETITIONS}")
+    };
+    let too_many = [too_many(plan.trials, "trials"), too_many(runs, "runs")];
     let beyond = format!(
         "the rate exceeds the most samples per second: give a rate up to {}, or max",
         FASTEST
@@ -42,7 +41,10 @@ pub(super) fn numbers(plan: &Plan) -> Result<()> {
             plan.durabilities.is_empty(),
             "no durability tier is selected: give at least one, such as process",
         ),
-        (plan.trials == 0, "0 trials measure nothing: give at least 1"),
+        (plan.trials == 0, "--trials 0 measures nothing: give at least 1"),
+        (plan.trials > MOST_REPETITIONS, &*too_many[0]),
+        (runs == 0, "--runs 0 measures nothing: give at least 1"),
+        (runs > MOST_REPETITIONS, &*too_many[1]),
         (warmup_runs >= runs, &*too_few),
         (
             plan.p99_limit_ms == 0,
@@ -69,7 +71,6 @@ pub(super) fn numbers(plan: &Plan) -> Result<()> {
             limits().any(|limit| *limit < LEAST_MEMORY),
             "no engine works in so little memory: give a limit of at least 16MiB",
         ),
-        (too_much.is_some(), too_much.as_deref().unwrap_or_default()),
         (plan.memory_bytes == 0, "0 bytes of cache memory: give at least 1 MiB"),
     ];
     let problem = problems.into_iter().find(|(is, _)| *is);

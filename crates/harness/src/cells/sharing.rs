@@ -41,7 +41,7 @@ pub(super) fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static st
 fn check_numbers(plan: &Plan) -> Result<()> {
     if !(1..=MOST_CLIENTS).contains(&plan.clients) {
         return Err(HarnessError::Plan(format!(
-            "{} clients are not supported: give 1 to {MOST_CLIENTS}",
+            "{} clients are not supported: give --clients 1 to {MOST_CLIENTS}",
             plan.clients
         )));
     }

@@ -128,11 +128,11 @@ fn what_a_group_came_to_is_read_by_the_names_of_either_version() {
     {
         let tree = tree("cpu memory\n");
         let group = open(&tree, true).unwrap().group("", &asked()).unwrap();
-        assert_eq!((group.peak_bytes(), group.was_out_of_memory()), (None, false));
+        assert_eq!((group.peak_bytes(), group.oom_kills()), (None, 0));
         fs::write(group.dirs[0].join(peak), "4096\n").unwrap();
         fs::write(group.dirs[0].join(events), "oom 3\noom_kill 0\n").unwrap();
-        assert_eq!((group.peak_bytes(), group.was_out_of_memory()), (Some(4096), false));
-        fs::write(group.dirs[0].join(events), "oom 3\noom_kill 1\n").unwrap();
-        assert!(group.was_out_of_memory());
+        assert_eq!((group.peak_bytes(), group.oom_kills()), (Some(4096), 0));
+        fs::write(group.dirs[0].join(events), "oom 3\noom_kill 2\n").unwrap();
+        assert_eq!(group.oom_kills(), 2);
     }
 }

@@ -144,7 +144,10 @@ fn client_resources(of: &[MachineRun]) -> Resources {
     Resources {
         cpu_ns: sum(|used| used.cpu_ns),
         peak_bytes: sum(|used| used.peak_bytes),
-        ..Resources::default()
+        // Not sampled on client machines.
+        mean_bytes: None,
+        read_bytes: sum(|used| used.read_bytes),
+        written_bytes: sum(|used| used.written_bytes),
     }
 }
 
@@ -185,7 +188,12 @@ mod tests {
                 response: None,
                 late: None,
                 achieved: Vec::new(),
-                client: Some(Resources { cpu_ns: Some(ops), ..Resources::default() }),
+                client: Some(Resources {
+                    cpu_ns: Some(ops),
+                    read_bytes: Some(2 * ops),
+                    written_bytes: (device == "roof").then_some(1),
+                    ..Resources::default()
+                }),
             },
         }
     }
@@ -216,7 +224,9 @@ mod tests {
         assert_eq!(answer, Answer::Checksum(Checksum { rows: 4_900, sum: u64::MAX - 3 }));
         let latency = latency.unwrap();
         assert_eq!((latency.samples, latency.min), (4, 900));
-        assert_eq!(run.client.unwrap().cpu_ns, Some(4_900));
+        let client = run.client.unwrap();
+        assert_eq!((client.cpu_ns, client.read_bytes), (Some(4_900), Some(9_800)));
+        assert_eq!(client.written_bytes, None, "not measured on every machine");
         assert_eq!((run.at_work(), run.clients.len()), ((4_200, 7 * SECOND as u64 / 2), 2));
     }
 

@@ -3,32 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::source::{EnergySources, Kind, Power, Source};
 use crate::program;
 
 /// Program of the firmware.
 pub(super) const PROGRAM: &str = "vcgencmd";
 
-/// Finds the source if the program is installed and knows the command.
-pub(super) fn find(program: &Path) -> EnergySources {
-    if let Err(why) = ask(program) {
-        return EnergySources { sources: Vec::new(), absent: vec![why] };
-    }
-    let about =
-        "rails of the Raspberry Pi's power chip (vcgencmd pmic_read_adc); its 5 V rails, and \
-         so USB devices and what the header supplies, are not in it"
-            .to_owned();
-    let kind = Kind::Power(Power::Pmic(program.to_owned()));
-    let sources = vec![Source { id: "pmic".to_owned(), about, kind }];
-    EnergySources { sources, absent: Vec::new() }
-}
-
 /// Reads the current watts.
-pub(super) fn watts(program: &Path) -> Option<f64> {
-    ask(program).ok()
-}
-
-fn ask(program: &Path) -> Result<f64, String> {
+///
+/// # Errors
+/// If the program is not installed or does not know the command.
+pub(super) fn watts(program: &Path) -> Result<f64, String> {
     let said = program::output(program, &["pmic_read_adc"])?;
     let text = String::from_utf8_lossy(&said.stdout);
     parse(&text).ok_or_else(|| {
@@ -64,6 +48,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+    use crate::energy::source::Source;
 
     const SAID: &str = "\
  3V7_WL_SW_A current(0)=0.10000000A
@@ -97,14 +82,15 @@ mod tests {
     fn a_board_without_the_chip_and_a_machine_without_the_program_are_no_source() {
         let folder = tempfile::tempdir().unwrap();
         let here = program(folder.path(), &format!("cat <<END\n{SAID}END"));
-        let found = find(&here);
-        assert!(found.sources[0].about.contains("5 V rails"), "{:?}", found.sources);
-        assert!(watts(&here).is_some());
+        let about = Source::pmic(&here).unwrap().about;
+        assert!(about.contains("5 V rails"), "{about}");
+        assert!(watts(&here).is_ok());
         let older =
             program(folder.path(), "echo 'error=1 error_msg=\"Command not registered\"'; exit 255");
-        let why = &find(&older).absent[0];
+        let why = watts(&older).unwrap_err();
         assert!(why.contains("has no pmic_read_adc") && why.contains("not registered"), "{why}");
         let none = folder.path().join("none");
-        assert!(find(&none).absent[0].starts_with("no "), "{:?}", find(&none).absent);
+        let why = watts(&none).unwrap_err();
+        assert!(why.starts_with("no "), "{why}");
     }
 }

@@ -1,11 +1,11 @@
-//! The energy sources of a device: how they are found, and how power is read.
+//! The energy sources of a device, and how power is read.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::counter::Zone;
-use super::{hwmon, pmic, powercap};
-use crate::system::{System, read};
+use super::pmic;
+use crate::system::read;
 
 /// A source of energy or power readings.
 #[derive(Clone, Debug)]
@@ -13,6 +13,19 @@ pub(crate) struct Source {
     pub id: String,
     pub about: String,
     pub kind: Kind,
+}
+
+impl Source {
+    /// Returns the power chip of a Raspberry Pi 5, if the program reads it, or why it does not.
+    pub fn pmic(program: &Path) -> Result<Self, String> {
+        pmic::watts(program)?;
+        let about =
+            "rails of the Raspberry Pi's power chip (vcgencmd pmic_read_adc); its 5 V rails, and \
+             so USB devices and what the header supplies, are not in it"
+                .to_owned();
+        let kind = Kind::Power(Power::Pmic(program.to_owned()));
+        Ok(Self { id: "pmic".to_owned(), about, kind })
+    }
 }
 
 /// How it is read.
@@ -42,7 +55,7 @@ impl Power {
         match self {
             Self::Input(path) => Some(number(path)? / 1e6),
             Self::Product(current, voltage) => Some(number(current)? * number(voltage)? / 1e6),
-            Self::Pmic(program) => pmic::watts(program),
+            Self::Pmic(program) => pmic::watts(program).ok(),
         }
     }
 
@@ -61,16 +74,4 @@ impl Power {
 pub(crate) struct EnergySources {
     pub sources: Vec<Source>,
     pub absent: Vec<String>,
-}
-
-/// Finds all energy sources. Sources that measure only memory come last.
-pub(crate) fn find(system: &System) -> EnergySources {
-    let all = [powercap::find(system), hwmon::find(system), pmic::find(Path::new(pmic::PROGRAM))];
-    let mut found = EnergySources::default();
-    for EnergySources { sources, absent } in all {
-        found.sources.extend(sources);
-        found.absent.extend(absent);
-    }
-    found.sources.sort_by_key(|source| source.id == "dram");
-    found
 }

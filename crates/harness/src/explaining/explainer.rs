@@ -1,5 +1,9 @@
 //! The worker's side of the explaining trials: page faults, context switches and hardware counters of
 //! processes.
+//!
+//! What every run has is a field of `Resources`, read by `probe` from clocks and files of processes.
+//! What needs a file or a counter of each thread, or tells something only beside such counts, is
+//! read here, in an untimed trial.
 
 use std::collections::HashMap;
 

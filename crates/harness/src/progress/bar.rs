@@ -95,10 +95,10 @@ impl Progress for Bar {
 
 #[cfg(test)]
 mod tests {
-    use embermark_model::{Durability, Scale};
     use indicatif::{InMemoryTerm, TermLike};
 
     use super::*;
+    use crate::progress::tests::cell;
 
     #[test]
     fn what_is_known_until_now_is_drawn_in_place_of_what_was_known_before() {
@@ -125,15 +125,7 @@ mod tests {
         let screen = InMemoryTerm::new(12, 90);
         let term: Box<dyn TermLike> = Box::new(screen.clone());
         let mut bar = Bar::on(ProgressDrawTarget::term_like_with_hz(term, 255));
-        let cell = CellId {
-            workload: "sensors".into(),
-            scale: Scale::Rows(10_000),
-            durability: Durability::Process,
-            variant: "single".into(),
-            engine: "sqlite".into(),
-            memory_limit: None,
-            storage: None,
-        };
+        let cell = cell();
         let step = || std::thread::sleep(Duration::from_millis(20)); // the most often that it draws
         bar.note("busy machine");
         bar.started(2);

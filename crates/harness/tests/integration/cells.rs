@@ -1,11 +1,9 @@
 //! Cells of plans.
 
-use std::collections::BTreeMap;
-
 use embermark_harness::Catalog;
 use embermark_harness::cells::planned;
-use embermark_model::plan::{DataSource, Plan, Rate};
-use embermark_model::{Configurations, Durability, MemoryLimit, Scale, ServerUrl, Status};
+use embermark_model::plan::{DataSource, Plan};
+use embermark_model::{Durability, MemoryLimit, Scale, ServerUrl, Status};
 
 use crate::toy::CATALOG;
 
@@ -28,42 +26,16 @@ pub fn plan(engines: &[&str]) -> Plan {
     Plan {
         workloads: words(&["squares"]),
         engines: words(engines),
-        configurations: Configurations::new(),
-        engine_libraries: Default::default(),
-        workload_files: Default::default(),
         scales: vec![Scale::Rows(100)],
         durabilities: vec![Durability::Process],
         variants: words(&["single"]),
         phases: Some(words(&["load", "read", "total"])),
-        data: DataSource::Synthetic,
         runs: 3,
-        warmup_runs: 1,
         trials: 1,
         max_run_time_ms: None,
         timeout_ms: Some(60_000),
-        cards: Vec::new(),
-        budget_ms: None,
-        lasts_ms: None,
-        left_out: Vec::new(),
-        scales_of: BTreeMap::new(),
-        disk_bytes: None,
-        seed: 42,
         memory_bytes: 1 << 20,
-        urls: BTreeMap::new(),
-        repeats: None,
-        window_ms: None,
-        warm_up_ms: None,
-        memory_limits: Vec::new(),
-        storages: Vec::new(),
-        network: None,
-        cold: false,
-        rate: Rate::default(),
-        clients: 1,
-        target_rate: None,
-        p99_limit_ms: 100,
-        overview: false,
-        own_trials: false,
-        accepted_licences: Vec::new(),
+        ..Plan::default()
     }
 }
 
@@ -213,7 +185,7 @@ fn a_phase_apart_runs_where_its_variant_is_asked_for_and_nowhere_else() {
 
 fn unknown_names_are_answered_with_the_nearest() {
     type Change = fn(&mut Plan);
-    let changes: [(Change, &str); 5] = [
+    let changes: &[(Change, &str)] = &[
         (|plan| plan.engines.push("goood".into()), "engine 'goood', did you mean 'good'?"),
         (|plan| plan.workloads.push("sqares".into()), "did you mean 'squares'?"),
         (|plan| plan.variants.push("singel".into()), "did you mean 'single'?"),
@@ -223,7 +195,7 @@ fn unknown_names_are_answered_with_the_nearest() {
             "did you mean 'server'?",
         ),
     ];
-    for (change, says) in changes {
+    for &(change, says) in changes {
         let mut plan = plan(&["good"]);
         change(&mut plan);
         let error = planned(&plan, &CATALOG).unwrap_err();
@@ -233,17 +205,16 @@ fn unknown_names_are_answered_with_the_nearest() {
 
 fn plans_that_make_no_sense_are_refused() {
     type Change = fn(&mut Plan);
-    let changes: [(Change, &str); 10] = [
+    let changes: &[(Change, &str)] = &[
         (|plan| plan.memory_limits.push(Some(MemoryLimit(1 << 20))), "at least 16MiB"),
-        (
-            |plan| plan.memory_limits.push(Some(MemoryLimit(1 << 60))),
-            "exceeds this machine's memory",
-        ),
         (|plan| plan.cold = true, "reads of squares cannot be cold"),
         (|plan| plan.accepted_licences.push("good".into()), "need not be accepted"),
         (|plan| plan.data = DataSource::File("rows.txt".into()), "makes its own rows"),
         (|plan| plan.engines.clear(), "no engine"),
-        (|plan| plan.trials = 0, "0 trials"),
+        (|plan| plan.trials = 0, "--trials 0"),
+        (|plan| plan.trials = 1_001, "give --trials 1 to 1000"),
+        (|plan| plan.runs = 0, "--runs 0"),
+        (|plan| plan.runs = 1_001, "give --runs 1 to 1000"),
         (|plan| plan.warmup_runs = 3, "give at least 4 runs"),
         (|plan| plan.max_run_time_ms = Some(0), "longest run time of 0"),
         (
@@ -251,7 +222,7 @@ fn plans_that_make_no_sense_are_refused() {
             "'good', which is not a server",
         ),
     ];
-    for (change, says) in changes {
+    for &(change, says) in changes {
         let mut plan = plan(&["good"]);
         change(&mut plan);
         let error = planned(&plan, &CATALOG).unwrap_err();

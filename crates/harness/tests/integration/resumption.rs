@@ -1,5 +1,7 @@
 //! Interrupted runs that are resumed.
 
+mod shape;
+
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command};
@@ -16,6 +18,7 @@ use serde_json::Value;
 
 use crate::cells::plan;
 use crate::trials::{Interrupting, Out, run};
+use shape::shape;
 
 crate::tests!(
     a_run_cut_off_anywhere_comes_to_the_same_end_and_repeats_nothing,
@@ -45,35 +48,6 @@ fn left(journal: &[u8]) -> Out {
     fs::create_dir_all(out.path("")).unwrap();
     fs::write(out.path(JOURNAL), journal).unwrap();
     out
-}
-
-/// What must not depend on when a run was interrupted: everything but times and sizes.
-fn shape(result: &ResultFile) -> Value {
-    fn strip(value: &mut Value) {
-        match value {
-            Value::Object(fields) => {
-                let measured = |name: &str| {
-                    let time_or_size = name.ends_with("_ns") || name.ends_with("_bytes");
-                    time_or_size || name == "latency" || name == "began"
-                };
-                // The number of repetitions of a short run depends on time too.
-                fields.remove("repeated");
-                // Absent and zero are still distinguished.
-                for (name, value) in fields.iter_mut() {
-                    if measured(name) {
-                        *value = Value::Bool(!value.is_null())
-                    } else {
-                        strip(value)
-                    }
-                }
-            }
-            Value::Array(values) => values.iter_mut().for_each(strip),
-            _ => {}
-        }
-    }
-    let mut shape = serde_json::to_value(&result.cells).unwrap();
-    strip(&mut shape);
-    shape
 }
 
 fn trials_of(file: &ResultFile) -> Vec<String> {
@@ -209,6 +183,9 @@ fn another_plan_program_machine_or_data_is_refused_with_the_reason() {
     assert!(machine.contains("number of CPUs was 10"), "{machine}");
     let rows = refusal(&journal.replacen("\"rows\":100", "\"rows\":101", 1), None);
     assert!(rows.contains("rows of squares are not those"), "{rows}");
+    let cache = format!("\"memory_bytes\":{}", 1_u64 << 60);
+    let cache = refusal(&journal.replacen("\"memory_bytes\":1048576", &cache, 1), None);
+    assert!(cache.contains("exceeds this machine's memory"), "{cache}");
 
     let out = left(journal.as_bytes());
     let options = RunOptions { data: Some(out.path("")), ..out.options() };

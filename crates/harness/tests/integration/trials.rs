@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
+use embermark_harness::device::Device;
 use embermark_harness::progress::{Progress, Silent};
 use embermark_harness::{HarnessError, Interrupt, RunOptions, WorkerCommand, interrupt, journal};
 use embermark_model::plan::Plan;
@@ -36,6 +37,7 @@ crate::tests!(
     a_cap_stops_a_run_and_its_operations_stand,
     a_worker_that_speaks_nonsense_is_a_failed_cell,
     a_worker_that_cannot_be_started_stops_the_run_and_leaves_nothing,
+    a_plan_that_this_machine_does_not_allow_is_refused_before_a_folder_is_made,
     an_interrupt_keeps_the_trials_that_ended_and_leaves_no_process_or_folder,
     a_parent_that_is_killed_takes_its_worker_along_and_leaves_a_journal,
     latency_and_percentiles_are_what_the_engine_really_took,
@@ -43,6 +45,7 @@ crate::tests!(
     a_load_says_how_many_bytes_it_put_in_and_how_long_the_database_took_for_maintenance,
     an_engine_that_leaks_is_seen_by_its_memory,
     who_takes_more_memory_than_its_limit_is_killed_and_the_others_go_on,
+    memory_that_runs_out_on_an_emulated_device_is_named,
     an_engine_that_opens_slowly_is_seen_by_its_opening_and_not_in_its_phases,
     the_floor_is_measured_whatever_the_null_engine_answers,
 );
@@ -352,6 +355,14 @@ fn a_worker_that_speaks_nonsense_is_a_failed_cell() {
     );
 }
 
+fn a_plan_that_this_machine_does_not_allow_is_refused_before_a_folder_is_made() {
+    let out = Out::new();
+    let error = run(&Plan { memory_bytes: 1 << 60, ..plan(&["good"]) }, &out.options());
+    let error = error.unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("exceeds"), "{error}");
+    assert!(!out.path("").exists());
+}
+
 fn a_worker_that_cannot_be_started_stops_the_run_and_leaves_nothing() {
     let out = Out::new();
     let worker = WorkerCommand { program: "/no/such/program".into(), args: vec![] };
@@ -621,6 +632,23 @@ fn who_takes_more_memory_than_its_limit_is_killed_and_the_others_go_on() {
         .map(|engine| cell(&result, engine).trials[0].limited_peak_bytes.unwrap());
     // Its rows and the harness's own existed before, and are not counted.
     assert!(peak < 16 << 20 && (60 << 20..=64 << 20).contains(&leaked), "{peak}, {leaked}");
+}
+
+fn memory_that_runs_out_on_an_emulated_device_is_named() {
+    static SMALL: Device = Device { name: "small", cores: 1, mhz: 1_000, memory_bytes: 64 << 20 };
+    let out = Out::new();
+    let options = RunOptions { device: Some(&SMALL), ..out.options() };
+    let own_disk = Plan { storages: vec![None], ..plan(&["leaking"]) };
+    let result = match run(&own_disk, &options) {
+        Err(error) if error.to_string().contains("run as root") => {
+            return embermark_skips::skipped("control groups", error);
+        }
+        result => result.unwrap(),
+    };
+    let (status, why) = reason(&result, "leaking");
+    assert_eq!(status, Status::Failed);
+    assert!(why.starts_with("killed: out of memory within the device's memory; "), "{why}");
+    assert!(why.contains("phase read"), "{why}");
 }
 
 fn an_engine_that_opens_slowly_is_seen_by_its_opening_and_not_in_its_phases() {

@@ -482,7 +482,7 @@ export type Facts = {
   configuration?: string,
   /** For a configuration: how its settings differ from the tier's. */
   own_durability?: string,
-  /** Peak memory in this tier at these scales, in bytes; `null` if not measured. */
+  /** Peak memory in this tier at these scales, in any variant, in bytes; `null` if not measured. */
   peak_bytes: number | null,
 };
 

@@ -4,12 +4,17 @@ import type { Resources, Watched } from "./data";
 import { h, table, unique } from "./dom";
 import { bytes, count, duration, orDash, significant } from "./format";
 
-const USED: [string, (of: Resources, window_ns: number) => string][] = [
-  ["CPU", ({ cpu_ns }, window_ns) => orDash(cpu_ns, (ns) => (window_ns > 0 ? `${significant((100 * ns) / window_ns)} %` : duration(ns)))],
-  ["memory, mean", ({ mean_bytes }) => orDash(mean_bytes, bytes)],
-  ["memory, largest", ({ peak_bytes }) => orDash(peak_bytes, bytes)],
-  ["read", ({ read_bytes }) => orDash(read_bytes, bytes)],
-];
+type Shown = [string, (of: Resources, window_ns: number) => string];
+
+/** Each resource, in the order of their columns. Null is not shown. */
+const RESOURCES: Record<keyof Resources, Shown | null> = {
+  cpu_ns: ["CPU", ({ cpu_ns }, window_ns) => orDash(cpu_ns, (ns) => (window_ns > 0 ? `${significant((100 * ns) / window_ns)} %` : duration(ns)))],
+  mean_bytes: ["memory, mean", ({ mean_bytes }) => orDash(mean_bytes, bytes)],
+  peak_bytes: ["memory, largest", ({ peak_bytes }) => orDash(peak_bytes, bytes)],
+  read_bytes: ["read", ({ read_bytes }) => orDash(read_bytes, bytes)],
+  written_bytes: null, // Not what reaches storage.
+};
+const USED = Object.values(RESOURCES).filter((shown) => shown !== null);
 
 /** Makes the tables of the windows. Empty if the phase was not observed. */
 export function watched(windows: Watched[]): Node[] {

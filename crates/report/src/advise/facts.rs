@@ -1,10 +1,10 @@
 //! Facts about engines, as far as a result has them.
 
-use embermark_model::Durability;
-use embermark_model::result::ResultFile;
+use embermark_model::result::{Cell, ResultFile};
 use serde::Serialize;
 
-use crate::summary::{self, Engine, Group, Resource};
+use crate::statistics::median;
+use crate::summary::{self, Engine, Resource, Work};
 use crate::text;
 
 /// The text for what a result does not report.
@@ -74,16 +74,18 @@ pub struct Facts {
     /// For a configuration: how its settings differ from the tier's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_durability: Option<String>,
-    /// Peak memory in this tier at these scales, in bytes; `null` if not measured.
+    /// Peak memory in this tier at these scales, in any variant, in bytes; `null` if not measured.
     pub peak_bytes: Option<f64>,
 }
 
+/// Returns the facts about an engine, whose cells at these scales in the tier are `here`.
 pub(super) fn engine_facts(
     file: &ResultFile,
-    groups: &[&Group<'_>],
+    here: &[&Cell],
     Engine { id: engine, by_url, own_durability, .. }: &Engine<'_>,
-    tier: Durability,
 ) -> Facts {
+    let peaks = here.iter().filter_map(|cell| median(&Resource::Peak.per_trial(cell, Work::All)));
+    let peak_bytes = peaks.reduce(f64::max);
     let cells = || file.cells.iter().filter(|cell| cell.id.engine == *engine);
     let told = file.manifest.engines.get(*engine);
     let unknown = || UNKNOWN.to_owned();
@@ -108,17 +110,8 @@ pub(super) fn engine_facts(
         by_url: *by_url,
         configuration: own.filter(|own| own.has_settings()).map(ToString::to_string),
         own_durability: own_durability.map(str::to_owned),
-        peak_bytes: peak(groups, engine, tier),
+        peak_bytes,
     }
-}
-
-/// Returns the peak memory over these groups in the tier.
-fn peak(groups: &[&Group<'_>], engine: &str, tier: Durability) -> Option<f64> {
-    let peaks = groups.iter().filter(|group| group.durability == tier).filter_map(|group| {
-        let place = group.engines.iter().position(|other| other.id == engine)?;
-        group.usage.get(place)?.get(Resource::Peak)
-    });
-    peaks.reduce(f64::max)
 }
 
 #[cfg(test)]

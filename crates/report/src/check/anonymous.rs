@@ -16,6 +16,27 @@ use crate::{ReportError, format, notes, text};
 /// Mount options that can name a user, a computer or a folder.
 const PRIVATE_OPTIONS: &str = "uid,gid,resuid,resgid,user,username,domain,addr,clientaddr,source";
 
+/// Fields with a known format, which stay as they are. A version of four parts looks like an
+/// address, histograms are base64, and an id such as `postgres` can be the name of a user too.
+const KEPT_FIELDS: &[&str] = &[
+    "version",
+    "hdr",
+    "sha256",
+    "run_id",
+    "workload",
+    "workloads",
+    "durability",
+    "durabilities",
+    "effective_durability",
+    "variant",
+    "variants",
+    "engine",
+    "engines",
+    "phase",
+    "phases",
+    "status",
+];
+
 /// An anonymous result.
 #[derive(Clone, Debug)]
 pub struct Anonymous {
@@ -131,8 +152,7 @@ fn in_trial(trial: &mut Trial, machines: &BTreeMap<String, String>) {
 /// Replaces private parts in every text, except in fields with a known format.
 fn hide(value: &mut Value, names: &[String], field: &str) {
     match value {
-        // A version of four parts looks like an address, and histograms are base64.
-        Value::String(_) if matches!(field, "version" | "hdr" | "sha256" | "run_id") => {}
+        Value::String(_) if KEPT_FIELDS.contains(&field) => {}
         Value::String(text) => *text = hidden(text, names),
         Value::Array(all) => all.iter_mut().for_each(|one| hide(one, names, field)),
         Value::Object(all) => all.iter_mut().for_each(|(name, one)| hide(one, names, name)),
@@ -183,6 +203,9 @@ fn remaining_identifiers(file: &ResultFile) -> Vec<Note> {
 /// Stands for a path.
 const PATH: &str = "(path)";
 
+/// Stands for a name of this computer or its user.
+const NAME: &str = "(name)";
+
 /// Separators of words. Slashes, points, colons, `@` and dashes are parts of words.
 const BETWEEN: &[char] = &[
     ' ', '\t', '\n', '\r', '"', '\'', '`', ',', ';', '(', ')', '[', ']', '{', '}', '<', '>', '=',
@@ -210,9 +233,6 @@ fn hidden(text: &str, names: &[String]) -> String {
 
 /// Returns the replacement for a word. `None` if the word may stay.
 fn replaced(word: &str, names: &[String]) -> Option<String> {
-    if names.iter().any(|name| name == word) {
-        return Some("(name)".to_owned());
-    }
     if let Some((scheme, _)) = word.split_once("://") {
         return Some(format!("{scheme}://(host)"));
     }
@@ -228,7 +248,14 @@ fn replaced(word: &str, names: &[String]) -> Option<String> {
     let is_user = word.split_once('@').is_some_and(|(user, host)| {
         !user.is_empty() && host.starts_with(|c: char| c.is_ascii_alphabetic())
     });
-    is_user.then(|| "(user)".to_owned())
+    if is_user {
+        return Some("(user)".to_owned());
+    }
+    // The word, or a folder of a relative path.
+    let is_name = |part: &str| names.iter().any(|name| name == part);
+    let parts: Vec<&str> =
+        word.split('/').map(|part| if is_name(part) { NAME } else { part }).collect();
+    parts.contains(&NAME).then(|| parts.join("/"))
 }
 
 #[cfg(test)]
@@ -237,7 +264,7 @@ mod tests {
 
     #[test]
     fn what_is_private_is_replaced_and_all_else_stays() {
-        let names = ["anna".to_owned(), "buildbox".to_owned()];
+        let names = ["anna", "buildbox", "pi"].map(str::to_owned);
         let hidden = |text: &str| hidden(text, &names);
         assert_eq!(
             hidden("cannot open '/home/anna/x.db': no such file"),
@@ -250,6 +277,8 @@ mod tests {
             "(address), (address) and (user)"
         );
         assert_eq!(hidden("on buildbox as anna"), "on (name) as (name)");
+        assert_eq!(hidden("role \"pi\" of /home/pi/x"), "role \"(name)\" of (path)");
+        assert_eq!(hidden("home/pi/x: pi, pi."), "home/(name)/x: (name), (name).");
         assert_eq!(hidden("log=/var/log/x.log ~/y file:/a/b"), "log=(path) (path) (path)");
         for kept in [
             "3.50.4",
@@ -257,6 +286,7 @@ mod tests {
             "MB/s and rows/s/core",
             "wal, synchronous=NORMAL; 1 < 2",
             "annabel",
+            "pi3 of api, lib/api/pi3 and pi-hole",
             "12:30:00",
             "p99 @ 5 ms",
             "",

@@ -268,7 +268,7 @@ fn load(file: &ResultFile) -> Finding {
 
 fn drifted(file: &ResultFile) -> Finding {
     match drift::drift(file) {
-        None => NotKnown("the first trial was not repeated".to_owned()),
+        None => NotKnown(drift::why_not_known(file).to_owned()),
         Some(drift) if drift.is_notable() => Failed(drift.describe()),
         Some(drift) => Passed(drift.describe()),
     }

@@ -50,8 +50,9 @@ impl Differences {
 /// A condition of a run and its value. `None` if it is not recorded.
 type Condition = (&'static str, fn(&ResultFile) -> Option<String>);
 
-/// Conditions that must be equal, because the figures are incomparable otherwise.
-const CONDITIONS: [Condition; 31] = [
+/// Conditions that must be equal, because the figures are incomparable otherwise. `docs/compare.md`
+/// names each.
+const CONDITIONS: &[Condition] = &[
     ("CPU", |file| file.manifest.machine.cpu.clone()),
     ("number of CPUs", |file| recorded(file.manifest.machine.cpus?)),
     ("page size", |file| recorded(file.manifest.machine.page_bytes?)),
@@ -349,4 +350,24 @@ pub fn unpoolable(one: &ResultFile, other: &ResultFile) -> Vec<String> {
         text::plain(&format!("version of {engine}: {one}, then {other}"))
     }));
     reasons
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn the_document_names_every_condition() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/compare.md");
+        let text = fs::read_to_string(path).unwrap();
+        let (_, section) = text.split_once("\n## What is refused\n").unwrap();
+        let section = section.split("\n## ").next().unwrap_or_default();
+        let section = section.split_whitespace().collect::<Vec<_>>().join(" ");
+        for (name, _) in CONDITIONS {
+            assert!(section.contains(*name), "{name} is not in docs/compare.md");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! A column of CSV and Parquet, and the header of several results.
 
-use embermark_model::result::{Maintenance, Run, Trial};
+use embermark_model::result::{Maintenance, Resources, Run, Trial};
 
 use super::lines::Line;
 use crate::text::plain;
@@ -98,6 +98,27 @@ pub(super) fn trial(name: &str, get: Figure<Trial>) -> Column {
 
 pub(super) fn run(name: &str, get: Figure<Run>) -> Column {
     whole(name, move |line| get(line.run?.1))
+}
+
+/// Every resource, by the end of the names of its columns.
+pub(super) const RESOURCES: &[(&str, Figure<Resources>)] = &[
+    ("cpu_ns", |used| used.cpu_ns),
+    ("peak_bytes", |used| used.peak_bytes),
+    (SAMPLED, |used| used.mean_bytes),
+    ("read_bytes", |used| used.read_bytes),
+    ("written_bytes", |used| used.written_bytes),
+];
+
+/// The resource that is sampled: of the engine in a run, whose column is apart, and of roles.
+const SAMPLED: &str = "mean_bytes";
+
+/// Returns the columns of the resources of a part of a run, except the sampled one.
+pub(super) fn used(prefix: &str, part: fn(&Run) -> Option<&Resources>) -> Vec<Column> {
+    let column = |(name, get): &(&str, Figure<Resources>)| {
+        let get = *get;
+        whole(&format!("{prefix}{name}"), move |line| get(part(line.run?.1)?))
+    };
+    RESOURCES.iter().filter(|(name, _)| *name != SAMPLED).map(column).collect()
 }
 
 pub(super) fn maintenance(name: &str, get: Figure<Maintenance>) -> Column {

@@ -3,15 +3,16 @@
 use embermark_model::Status;
 use embermark_model::result::{DeviceIo, Execution, Latency, ResultFile, Run};
 
-use super::column::{Column, Figure, flag, maintenance, real, run, trial, whole, word};
+use super::column::{Column, Figure, flag, maintenance, real, run, trial, used, whole, word};
 use super::lines::{Line, Statistic};
 use super::observed::{LATENCY, observed};
 use super::resources;
 use crate::evidence::{self, Record, TierStanding};
-use crate::summary::{LOADING, LOG, Metric, RunValue, WRITE_BEHIND, memory_floor};
+use crate::summary::{LOADING, Metric, RUN_TABLES, RunValue, memory_floor};
 use crate::text::plain;
 
-/// Returns every column for a result of the device with this name.
+/// Returns every column for a result of the device with this name. No two have the same name:
+/// `Header` would keep only the first.
 pub(super) fn all_columns(device: &str, file: &ResultFile, durability: &Record) -> Vec<Column> {
     let mut columns = identity();
     columns.extend(statistics());
@@ -35,7 +36,7 @@ pub(super) fn all_columns(device: &str, file: &ResultFile, durability: &Record) 
 
 /// What a line is about, how that ended, and the main figures of its run.
 fn identity() -> Vec<Column> {
-    vec![
+    let mut columns = vec![
         word("run_id", |line| Some(plain(&line.file.manifest.run_id))),
         word("workload", |line| Some(plain(&line.cell.id.workload))),
         word("scale", |line| Some(line.cell.id.scale.to_string())),
@@ -64,16 +65,15 @@ fn identity() -> Vec<Column> {
         flag("capped", |line| Some(line.run?.1.capped)),
         run("elapsed_ns", |run| Some(run.elapsed_ns)),
         run("ops", |run| Some(run.ops)),
-        run("cpu_ns", |run| run.engine.cpu_ns),
-        run("peak_bytes", |run| run.engine.peak_bytes),
-        run("read_bytes", |run| run.engine.read_bytes),
-        run("written_bytes", |run| run.engine.written_bytes),
-        run("client_cpu_ns", |run| run.client?.cpu_ns),
-        run("client_peak_bytes", |run| run.client?.peak_bytes),
-        flag("publishable", |line| Some(!line.cell.unpublishable)),
-        run("client_read_bytes", |run| run.client?.read_bytes),
-        run("client_written_bytes", |run| run.client?.written_bytes),
-    ]
+    ];
+    columns.extend(used("", |run| Some(&run.engine)));
+    let mut client = used("client_", |run| run.client.as_ref());
+    // Columns keep their places: this one was there before the further resources of a client.
+    let further = client.split_off(2);
+    columns.extend(client);
+    columns.push(flag("publishable", |line| Some(!line.cell.unpublishable)));
+    columns.extend(further);
+    columns
 }
 
 /// The statistics of the line's phase, and whether its trial is an outlier.
@@ -174,10 +174,8 @@ fn measured() -> Vec<Column> {
         run("run_device_written_bytes", |run| Some(device(run)?.written_bytes)),
         run("run_device_flushes", |run| Some(device(run)?.flushes)),
         maintenance("maintenance_ns", |of| Some(of.elapsed_ns)),
-        maintenance("maintenance_cpu_ns", |of| of.engine.cpu_ns),
-        maintenance("maintenance_peak_bytes", |of| of.engine.peak_bytes),
-        maintenance("maintenance_read_bytes", |of| of.engine.read_bytes),
-        maintenance("maintenance_written_bytes", |of| of.engine.written_bytes),
+    ];
+    let of_maintenance = [
         maintenance("maintenance_device_written_bytes", |of| Some(of.device_io?.written_bytes)),
         maintenance("maintenance_device_read_bytes", |of| Some(of.device_io?.read_bytes)),
         maintenance("maintenance_device_flushes", |of| Some(of.device_io?.flushes)),
@@ -210,7 +208,9 @@ fn measured() -> Vec<Column> {
         real("memory_floor_bytes", |of| memory_floor(of.file, of.cell, &[&*of.phase?.phase])),
         flag("lost", |line| Some(line.cell.is_lost(line.trial?))),
     ];
+    let maintained = used("maintenance_", |run| Some(&run.maintenance()?.engine));
     let of_phase = of_phase.into_iter().chain([stalled]);
+    let of_run = of_run.into_iter().chain(maintained).chain(of_maintenance);
     of_trial.into_iter().chain(of_phase).chain(of_run).chain(conditions).collect()
 }
 
@@ -221,7 +221,8 @@ fn run_figures() -> Vec<Column> {
         run("repeated_total_ns", |run| Some(run.repeated?.total_ns)),
         flag("repeated_steady", |line| Some(line.run?.1.repeated?.steady?.steady)),
     ];
-    LOG.iter().chain(WRITE_BEHIND).map(metric_column).chain(repeated).collect()
+    let metrics = RUN_TABLES.iter().flat_map(|(_, metrics)| *metrics);
+    metrics.map(metric_column).chain(repeated).collect()
 }
 
 /// The column of a metric.
@@ -236,4 +237,27 @@ fn metric_column(metric: &Metric) -> Column {
 /// Returns the status as one word, as the result file writes it.
 fn slug(status: Status) -> String {
     status.name().replace(' ', "-")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use embermark_model::result::{DiskCurve, Observed, Timeline};
+
+    use super::*;
+
+    #[test]
+    fn no_two_columns_have_the_same_name() {
+        let mut file = crate::load(Path::new("tests/fixtures/schema-1.json")).unwrap();
+        let (disk, timeline) = (Some(DiskCurve::default()), Some(Timeline::default()));
+        let run = &mut file.cells[0].trials[0].phases[0].runs[0];
+        run.observed = Some(Observed { disk, timeline, ..Observed::default() });
+        let columns = all_columns("pi", &file, &Record::default());
+        let mut names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
+        assert!(names.contains(&"stalls_above_100ms") && names.contains(&"observed_disk_points"));
+        names.sort_unstable();
+        let twice: Vec<&[&str]> = names.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+        assert!(twice.is_empty(), "{twice:?}");
+    }
 }

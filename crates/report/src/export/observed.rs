@@ -3,10 +3,10 @@
 //! follow them.
 
 use embermark_model::result::{
-    DiskCurve, Latency, Observed, Resources, ResultFile, Run, SteadyFigure, Timeline,
+    DiskCurve, Latency, Observed, ResultFile, Run, SteadyFigure, Timeline,
 };
 
-use super::column::{Column, Figure, Get, column, flag, real, run, whole, word};
+use super::column::{Column, Figure, Get, RESOURCES, column, flag, real, run, whole, word};
 use crate::{ageing, text};
 
 const ROLES: [&str; 4] = ["server", "writer", "reader", "sensor"];
@@ -26,14 +26,6 @@ const COUNTS: [&str; 11] = [
 ];
 
 const LATENCIES: [&str; 4] = ["response", "commit", "read", "staleness"];
-
-const PROCESS: [(&str, Figure<Resources>); 5] = [
-    ("cpu_ns", |used| used.cpu_ns),
-    ("peak_bytes", |used| used.peak_bytes),
-    ("mean_bytes", |used| used.mean_bytes),
-    ("read_bytes", |used| used.read_bytes),
-    ("written_bytes", |used| used.written_bytes),
-];
 
 pub(super) const LATENCY: [(&str, Figure<Latency>); 8] = [
     ("samples", |latency| Some(latency.samples)),
@@ -63,8 +55,8 @@ pub(super) fn observed(file: &ResultFile) -> Vec<Column> {
         columns.extend(timeline_columns());
     }
     for role in named(&ROLES, file, |seen| seen.processes.keys().collect()) {
-        columns.extend(PROCESS.map(|(name, get)| {
-            let (name, role) = (format!("observed_{role}_{name}"), role.clone());
+        columns.extend(RESOURCES.iter().map(|(name, get)| {
+            let (name, get, role) = (format!("observed_{role}_{name}"), *get, role.clone());
             whole(&name, move |line| get(observation(line.run?.1)?.processes.get(&role)?))
         }));
     }

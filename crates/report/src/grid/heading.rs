@@ -5,7 +5,7 @@ use embermark_model::result::Floor;
 
 use super::{BROKEN, OWN_DURABILITY, OWN_SETTINGS, REFERENCE, STRONGER, WEAKER};
 use crate::summary::{Engine, Entry, Group};
-use crate::{format, notes, text};
+use crate::{conditions, format, notes, text};
 
 /// Returns the title: `sensors 10k · durability process`, `sensors 1M within 256 MiB on sd-a1 ·
 /// durability process`.
@@ -25,11 +25,7 @@ pub(crate) fn subtitle(group: &Group<'_>) -> Vec<String> {
     if group.rows.iter().any(|row| row.variant.is_some()) {
         parts.push(format!("variant {} unless named", text::plain(group.variant)));
     }
-    let clients = Some(file.plan.clients).filter(|clients| *clients > 1);
-    parts.extend(clients.map(|clients| format::counted(clients.into(), "client")));
-    let is_paced = group.measured().any(|(.., measured)| measured.figure.sharing.is_some());
-    parts.extend(file.plan.target_rate.filter(|_| is_paced).map(target_rate));
-    parts.extend(file.plan.cold.then(|| "cold reads".to_owned()));
+    parts.extend(conditions::of_heading(&file.plan, group.is_paced()));
     let floor = file.manifest.floor.as_ref().and_then(|floor| harness_floor(floor, group.workload));
     parts.extend(floor.map(|floor| format!("harness floor {floor}")));
     parts.extend(group.extent.storage.map(|name| notes::storage::imitated(name.as_str())));
@@ -47,11 +43,6 @@ fn harness_floor(floor: &Floor, workload: &str) -> Option<String> {
     let of = || floor.phases.get(workload).into_iter().flat_map(|phases| phases.values().copied());
     let [least, most] = [of().reduce(f64::min)?, of().reduce(f64::max)?].map(format::duration);
     Some(if least == most { least } else { format!("{least} to {most}") })
-}
-
-/// Formats a target rate: `target rate 2.00 k/s`.
-pub(crate) fn target_rate(per_second: u64) -> String {
-    format!("target rate {}", format::rate(per_second as f64))
 }
 
 /// Lists the engines without a column: `unavailable: zen, harperdb`.

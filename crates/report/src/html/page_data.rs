@@ -26,7 +26,10 @@ pub(super) fn page_data<'a>(sources: &[Source<'a>], options: PageOptions<'_>) ->
         unlike: unlike(sources, &labels),
         resource_columns: Resource::SHOWN.map(Resource::column).into(),
         load_columns: summary::LOADING.iter().map(|metric| metric.column).collect(),
-        beside_columns: summary::run_figure_columns().map(|(_, all)| all).concat(),
+        beside_columns: summary::run_figure_columns()
+            .into_iter()
+            .flat_map(|(_, all)| all)
+            .collect(),
         explained_columns: summary::explained_columns().concat(),
         engines: options.engines,
         workloads: options.workloads,

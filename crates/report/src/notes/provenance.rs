@@ -31,8 +31,10 @@ pub(super) fn notes(file: &ResultFile, path: Option<&Path>) -> Vec<Note> {
     let commit = tool.commit.as_ref().map(|commit| format!(" ({commit})")).unwrap_or_default();
     let unfinished = if finished.is_none() { ", not finished" } else { "" };
     let made = format!("{}{commit}, {}, {started}{unfinished}", tool.version, tool.profile);
-    let head =
-        [("harness floor", floor), ("drift", drift::drift(file).map(|drift| drift.describe()))];
+    let limited = file.plan.lasts_ms.is_some();
+    let no_drift = || limited.then(|| format!("not known: {}", drift::why_not_known(file)));
+    let drift = drift::drift(file).map(|drift| drift.describe()).or_else(no_drift);
+    let head = [("harness floor", floor), ("drift", drift)];
     let further = [
         ("engines", Some(versions(file))),
         ("client machines", client_machines(file)),

@@ -397,6 +397,14 @@ fn the_screen_ends_with_the_files_that_were_made_and_what_to_do_next() {
 }
 
 #[test]
+fn the_conditions_of_the_run_are_named() {
+    let mut file = result([cell("a", "single", &[("load", 5)])]);
+    (file.plan.clients, file.plan.cold) = (4, true);
+    let shown = screen(&file, 200);
+    assert!(shown.contains(", 4 clients, cold reads, "), "{shown}");
+}
+
+#[test]
 fn an_engine_that_ran_alone_before_the_run_was_cut_off_leads_nothing() {
     let mut gone = cell("b", "single", &[]);
     gone.trials.clear();

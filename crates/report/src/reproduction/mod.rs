@@ -64,14 +64,16 @@ const HEAD: &str = "\
 
 Made by `embermark report --reproduction` from result files of `embermark reproduce`; not written by hand.
 
-A headline is a ratio: how many times as much the engine above the line takes as the one below it, and under it what each took. \
+A headline compares two engines, such as *DuckDB to PostgreSQL*. Its ratio is what the first engine takes divided by what the second takes. \
+For rates it is the inverse, so that a ratio above 1 always means that the first engine is slower or needs more. \
+Below the ratio are the two figures: the first engine's above the line of the fraction, the second's below it. \
 *As published* are the source's scales, settings, variants and statistic. *At equal durability* every engine keeps the same tier. \
-A *counter-run* does one thing otherwise than the source, which it names. *From its language* has clients in the source's language. \
+A *counter-run* changes one thing compared with the source, and names it. *From its language* has clients in the source's language. \
 *Emulated* is the run as published with no more memory and CPU time than the source's device has, on the CPU of this machine, and on its \
 disk or an imitated card, as named: it does not measure that device. \
 A letter at a figure refers to a difference from the source, listed below the table. If other programs took more than 15 % of the CPUs \
 meanwhile, the figure has their share. \
-Where the source's scale was not run the largest one that was is named. \
+Where the source's scale was not run, the largest scale that was run is named. \
 *Its runs* are the shortest and the longest of those that were counted.
 ";
 

@@ -21,7 +21,7 @@ pub(crate) fn grids(scaling: &Scaling<'_>) -> Vec<Annotated> {
         let phases = scaling.phases.iter().filter(|one| one.series.within == key);
         let phases: Vec<&PhaseScaling<'_>> = phases.collect();
         let turns = scaling.turns.iter().filter(|turn| turn.within == key);
-        let title = title(key, scaling.cold);
+        let title = title(key, &scaling.conditions);
         [growth(&title, scaling, &phases), fastest(&title, &phases, turns.collect())]
     };
     let filled = |one: &Annotated| !one.grid.header.is_empty();
@@ -29,9 +29,9 @@ pub(crate) fn grids(scaling: &Scaling<'_>) -> Vec<Annotated> {
 }
 
 /// Returns the title: `sensors within 256 MiB on sd-a1 · durability process · cold reads`.
-fn title(Within { workload, tier, conditions }: Within<'_>, cold: bool) -> String {
-    let cold = if cold { " · cold reads" } else { "" };
-    format!("{}{conditions} · durability {tier}{cold}", text::plain(workload))
+fn title(Within { workload, tier, conditions }: Within<'_>, of_run: &[String]) -> String {
+    let head = format!("{}{conditions} · durability {tier}", text::plain(workload));
+    text::joined([head].into_iter().chain(of_run.iter().cloned()), " · ")
 }
 
 /// Returns a table of exponents, with phases down and engines across.

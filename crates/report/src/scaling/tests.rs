@@ -335,10 +335,10 @@ fn a_surprise_is_marked_in_its_table_and_told_below_it() {
 }
 
 #[test]
-fn tables_of_cold_reads_say_so() {
+fn tables_name_the_conditions_of_the_run() {
     let mut file = empty();
     add(&mut file, "a", "read", &[(1_000, 100, 10), (10_000, 100, 10)], NEAR);
-    file.plan.cold = true;
+    (file.plan.cold, file.plan.clients) = (true, 4);
     let title = scaled(&file, &[], |scaling| grids(scaling)[0].grid.title.clone());
-    assert_eq!(title, "sensors · durability process · cold reads · growth with rows");
+    assert_eq!(title, "sensors · durability process · 4 clients · cold reads · growth with rows");
 }

@@ -13,7 +13,7 @@ use super::ids::{self, UniqueNames};
 use crate::export::label;
 use crate::html::WorkloadFacts;
 use crate::summary::{Column, Group, Resource};
-use crate::{notes, summary, text};
+use crate::{conditions, notes, summary, text};
 
 /// Version of the format.
 pub(super) const VERSION: u32 = 2;
@@ -94,8 +94,7 @@ pub(super) struct GroupEntry {
     storage: Option<String>,
     /// The tier.
     tier: Durability,
-    /// Other conditions that a plain run does not have: clients, a rate, cold reads, the user's own
-    /// rows.
+    /// Other conditions that a plain run does not have.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     conditions: String,
     /// Number of results that have it.
@@ -238,7 +237,7 @@ impl Index {
     pub fn group(&mut self, group: &Group<'_>, place: usize) -> usize {
         debug_assert_eq!(place + 1, self.results.len(), "groups are those of the last result");
         let workload = self.workload(group.workload);
-        let key = (workload, group.extent, group.durability, conditions(group));
+        let key = (workload, group.extent, group.durability, group_conditions(group));
         let groups = &mut self.groups;
         let at = *self.known.groups.entry(key).or_insert_with_key(|(.., conditions)| {
             groups.push(GroupEntry {
@@ -307,18 +306,17 @@ impl Index {
 
 /// Returns the conditions of a run beyond workload, scale, memory, storage and tier that affect its
 /// figures. Runs that differ in them are in different tables.
-fn conditions(group: &Group<'_>) -> String {
+fn group_conditions(group: &Group<'_>) -> String {
     let plan = &group.file.plan;
     let own_file = plan.workload_files.get(group.workload);
     let data = group.dataset.and_then(|data| data.sha256.as_ref());
+    let machines = group.file.manifest.client_machines.len();
     let parts = [
-        plan.phases.as_ref().map(|phases| format!("only {}", phases.join(", "))),
-        (plan.clients > 1).then(|| format!("{} clients", plan.clients)),
-        plan.target_rate.map(|rate| format!("{rate} operations per second")),
-        plan.cold.then(|| "cold reads".to_owned()),
+        (machines > 1).then(|| format!("on {machines} client machines")),
         notes::network::name(group.file).map(|link| format!("servers over imitated {link}")),
         data.map(|digest| format!("rows {}", text::clipped(digest, 9))),
         own_file.map(|own| format!("file {}", ids::digest(&own.text))),
     ];
-    text::joined(parts.into_iter().flatten(), ", ")
+    let parts = parts.into_iter().flatten();
+    text::joined(conditions::exact(plan).into_iter().chain(parts), ", ")
 }

@@ -1,6 +1,6 @@
 //! Metrics of a run other than its time: what a load wrote, the log that a run opened, the buffer
-//! for its rows, and its energy minus that of the idle machine. One entry of a list of metrics is a
-//! column of the terminal, Markdown, the page, CSV and Parquet.
+//! for its rows, and its energy minus that of the idle machine. One entry of [`LOADING`] or of a
+//! table of [`RUN_TABLES`] is a column of the terminal, Markdown, the page, CSV and Parquet.
 
 use embermark_model::result::{Cell, Energy, PhaseResult, Run, Trial};
 
@@ -147,11 +147,11 @@ pub fn loading(cell: &Cell, phase: &str, parts: &[(u32, &PhaseResult)]) -> Optio
 }
 
 /// Metrics of a log that was opened.
-pub(crate) const LOG: &[Metric] =
+const LOG: &[Metric] =
     &[whole(["log_bytes", "log", "log that was opened"], Bytes, Middle, |run| run.log_bytes)];
 
 /// Metrics of a buffer for rows.
-pub(crate) const WRITE_BEHIND: &[Metric] = &[
+const WRITE_BEHIND: &[Metric] = &[
     real(["offered_per_second", "offered/s", "rows offered per second"], Count, Middle, |run| {
         Some(run.write_behind?.target_rate)
     }),
@@ -175,20 +175,28 @@ pub(crate) const WRITE_BEHIND: &[Metric] = &[
     }),
 ];
 
+/// Tables of metrics of a run, with their titles.
+///
+/// A phase without a figure of a table is no row of it, and the page lists only figures that a
+/// phase has. If a figure is missing for a reason, the reason is a field of [`Run`] like
+/// `no_energy`, with a note (`notes::energy`) and a column of CSV (`export::resources`).
+pub(crate) const RUN_TABLES: &[(&str, &[Metric])] = &[
+    ("log that was opened", LOG),
+    ("accepted before committed: what a crash would lose at worst", WRITE_BEHIND),
+];
+
 /// Returns the columns of [`run_figures`], by table.
-pub fn run_figure_columns() -> [(&'static str, Vec<Column>); 3] {
+pub fn run_figure_columns() -> Vec<(&'static str, Vec<Column>)> {
+    let energy = ("energy of a run, over the idle draw and in all", ENERGY.to_vec());
     let columns = |metrics: &[Metric]| metrics.iter().map(|metric| metric.column).collect();
-    [
-        ("energy of a run, over the idle draw and in all", ENERGY.to_vec()),
-        ("log that was opened", columns(LOG)),
-        ("accepted before committed: what a crash would lose at worst", columns(WRITE_BEHIND)),
-    ]
+    let others = RUN_TABLES.iter().map(|(title, metrics)| (*title, columns(metrics)));
+    [energy].into_iter().chain(others).collect()
 }
 
 /// Returns the figures of a phase of one cell. `None` if it has none.
 pub fn run_figures(parts: &[(u32, &PhaseResult)]) -> Option<Amounts> {
     let trials: Vec<Vec<&Run>> = parts.iter().map(|(_, part)| counted(part)).collect();
-    let own = amounts(LOG.iter().chain(WRITE_BEHIND), &trials, None);
+    let own = amounts(RUN_TABLES.iter().flat_map(|(_, metrics)| *metrics), &trials, None);
     let all = energy_figures(&trials).into_iter().fold(own, Amounts::with);
     Some(all).filter(|amounts| *amounts != Amounts::default())
 }

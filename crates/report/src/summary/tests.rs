@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use embermark_model::plan::{DataSource, Plan, Rate};
+use embermark_model::plan::Plan;
 use embermark_model::result::{
     BackgroundCpu, DeviceIo, DiskSize, Execution, Loaded, Machine, Maintenance, Manifest, Observed,
     PhaseResult, Resources, ResultFile, Run, SCHEMA, Tool, Trial, WriteBehind,
@@ -31,42 +31,16 @@ pub(crate) fn file(cells: Vec<Cell>) -> ResultFile {
         plan: Plan {
             workloads: names(&["w"]),
             engines: names(&["b", "a"]),
-            configurations: Default::default(),
-            engine_libraries: Default::default(),
-            workload_files: Default::default(),
             scales: vec![Scale::Rows(10)],
             durabilities: vec![Durability::Process],
             variants: names(&["single", "bulk"]),
-            phases: None,
-            data: DataSource::Synthetic,
             runs: 2,
-            warmup_runs: 1,
             trials: 1,
             max_run_time_ms: None,
             timeout_ms: Some(1),
-            cards: Vec::new(),
-            budget_ms: None,
-            lasts_ms: None,
-            left_out: Vec::new(),
-            scales_of: BTreeMap::new(),
-            disk_bytes: None,
             seed: 1,
             memory_bytes: 1,
-            urls: BTreeMap::new(),
-            repeats: None,
-            window_ms: None,
-            warm_up_ms: None,
-            memory_limits: Vec::new(),
-            storages: Vec::new(),
-            network: None,
-            cold: false,
-            rate: Rate::default(),
-            clients: 1,
-            target_rate: None,
-            p99_limit_ms: 100,
-            overview: false,
-            own_trials: false,
-            accepted_licences: Vec::new(),
+            ..Plan::default()
         },
         cells,
     }

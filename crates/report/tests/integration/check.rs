@@ -8,7 +8,7 @@ use embermark_model::{Configuration, EngineLibrary, Status};
 use embermark_report::check::{
     Anonymous, Checked, Finding, anonymous, check, json, may_be_published, table,
 };
-use embermark_report::{Options, load};
+use embermark_report::{Format, Options, load, render};
 
 /// The golden result with everything that a result has today, and with trials that differ little.
 fn good() -> ResultFile {
@@ -50,8 +50,18 @@ fn failed(file: &ResultFile) -> Vec<&'static str> {
 fn a_good_result_may_stand_and_what_it_does_not_record_is_not_known() {
     let file = good();
     assert_eq!(failed(&file), Vec::<&str>::new(), "{:?}", check(&file));
-    let drift = check(&file).into_iter().find(|answer| answer.rule == "drift").unwrap();
-    assert!(matches!(drift.finding, Finding::NotKnown(_)), "{drift:?}");
+    let drift = |file: &ResultFile| {
+        let answer = check(file).into_iter().find(|answer| answer.rule == "drift").unwrap();
+        let Finding::NotKnown(why) = answer.finding else { panic!("it is known") };
+        why
+    };
+    assert_eq!(drift(&file), "the first trial was not repeated");
+    let mut limited = file;
+    limited.plan.lasts_ms = Some(300_000);
+    assert!(drift(&limited).contains("--for"), "{}", drift(&limited));
+    let options = Options { width: 200, ..Options::default() };
+    let shown = render(&limited, Format::Table, &options).unwrap();
+    assert!(shown.contains("not known: a run of a limited time (--for)"), "{shown}");
 }
 
 /// A rule, and a change to a result that breaks it.
@@ -155,7 +165,9 @@ fn an_anonymous_result_has_nothing_of_who_and_where_and_says_what_is_left() {
     trial.settings.insert("data_directory".into(), private.into());
     file.cells[0].reason = Some("secret-host refused anna".into());
 
-    let names = ["secret-host".to_owned(), "anna".to_owned()];
+    // The user can have the name of an engine.
+    let engine = file.cells[0].id.engine.clone();
+    let names = ["secret-host", "anna", &engine].map(str::to_owned);
     let Anonymous { file: made, left } = anonymous(&file, &names).unwrap();
     let text = serde_json::to_string(&made).unwrap();
     for hidden in ["secret", "anna", "/home", "65534"] {
@@ -168,7 +180,8 @@ fn an_anonymous_result_has_nothing_of_who_and_where_and_says_what_is_left() {
         assert!(says.contains(kept), "{kept}: {says}");
     }
     // The measurements are kept, and the file can be read.
-    assert_eq!(made.cells.len(), file.cells.len());
+    let ids = |file: &ResultFile| file.cells.iter().map(|cell| cell.id.clone()).collect::<Vec<_>>();
+    assert_eq!((ids(&made), &made.plan.engines), (ids(&file), &file.plan.engines));
     assert_eq!(failed(&made), ["settings"], "a server by its URL");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("anonymous.json");

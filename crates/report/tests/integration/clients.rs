@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::written::assert_written;
 use embermark_model::result::ResultFile;
 use embermark_model::{Configuration, Scale};
 use embermark_report::compare::compare;
@@ -9,7 +10,7 @@ use embermark_report::html::{self, PageOptions, Source};
 use embermark_report::{Files, Format, Options, load, overview, render};
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
-/// Input of the page's tests. `EMBERMARK_WRITE_FIXTURES=1` rewrites it.
+/// Input of the page's tests.
 const PAGE_FIXTURE: &str = "page/tests/fixtures/clients.json";
 
 fn native() -> ResultFile {
@@ -116,11 +117,7 @@ fn the_page_has_the_client_of_a_cell_and_an_answer_for_each_language() {
     let path = Path::new("pi/result.json");
     let page = html::data(&[Source { path, result: &file }], PageOptions::default()).unwrap();
     let text = serde_json::to_string_pretty(&page).unwrap() + "\n";
-    if std::env::var_os("EMBERMARK_WRITE_FIXTURES").is_some() {
-        std::fs::write(PAGE_FIXTURE, &text).unwrap();
-    }
-    let kept = std::fs::read_to_string(PAGE_FIXTURE).unwrap();
-    assert!(kept == text, "run it with EMBERMARK_WRITE_FIXTURES=1, and change page/src with it");
+    assert_written(PAGE_FIXTURE, &text);
     let page: serde_json::Value = serde_json::from_str(&text).unwrap();
     for cell in page["cells"].as_array().unwrap() {
         let is_python = cell["engine"].as_str().unwrap().ends_with("-python");

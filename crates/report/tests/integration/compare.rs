@@ -197,7 +197,7 @@ type Case = (&'static str, fn(&mut ResultFile));
 
 #[test]
 fn results_that_were_not_measured_alike_are_refused_each_with_the_reason() {
-    let cases: [Case; 26] = [
+    let cases: &[Case] = &[
         ("CPU:", |file| file.manifest.machine.cpu = Some("another".into())),
         ("number of CPUs:", |file| file.manifest.machine.cpus = Some(64)),
         ("memory:", |file| file.manifest.machine.memory_bytes = Some(64 << 30)),
@@ -242,7 +242,7 @@ fn results_that_were_not_measured_alike_are_refused_each_with_the_reason() {
             file.cells.iter_mut().for_each(|cell| cell.id.workload = "other".into());
         }),
     ];
-    for (saying, alter) in cases {
+    for &(saying, alter) in cases {
         let mut new = file();
         alter(&mut new);
         let reasons = differences(&file(), &new).incomparable;

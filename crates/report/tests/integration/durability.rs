@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::written::assert_written;
 use embermark_model::Durability;
 use embermark_model::durability_result::{Outcome, Verdict};
 use embermark_model::result::ResultFile;
@@ -17,7 +18,7 @@ use serde_json::Value;
 const FIXTURE: &str = "tests/fixtures/durability-1.json";
 /// A run that filled the disks of one engine.
 const FULL_DISK: &str = "tests/fixtures/durability-full-disk.json";
-/// Input of the page's tests. `EMBERMARK_WRITE_FIXTURES=1` rewrites it.
+/// Input of the page's tests.
 const PAGE_FIXTURE: &str = "page/tests/fixtures/durability.json";
 const DOCUMENT: &str = "../../docs/result-journals.md";
 
@@ -266,13 +267,5 @@ fn the_page_of_a_durability_run_is_given_what_its_tests_are_given() {
     assert_eq!(page.face.as_deref(), Some(face), "of those that were tried");
     let page = html::durability_data(&everything(), &[]);
     let text = serde_json::to_string_pretty(&page).unwrap() + "\n";
-    if std::env::var_os("EMBERMARK_WRITE_FIXTURES").is_some() {
-        std::fs::write(PAGE_FIXTURE, &text).unwrap();
-    }
-    let known = std::fs::read_to_string(PAGE_FIXTURE).unwrap();
-    assert!(
-        known == text,
-        "what the page is given has changed: change page/src with it, and write {PAGE_FIXTURE} with \
-         EMBERMARK_WRITE_FIXTURES=1 cargo test -p embermark-report --test durability"
-    );
+    assert_written(PAGE_FIXTURE, &text);
 }

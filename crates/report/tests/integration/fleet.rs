@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::written::assert_written;
 use embermark_model::result::ResultFile;
 use embermark_report::evidence::Record;
 use embermark_report::fleet::Fleet;
@@ -10,7 +11,7 @@ use embermark_report::{DeviceResult, Format, Options, csv_of, html, load, parque
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
-/// Input of the page's tests in `page/tests`. `EMBERMARK_WRITE_FIXTURES=1` rewrites it.
+/// Input of the page's tests in `page/tests`.
 const PAGE_FIXTURE: &str = "page/tests/fixtures/fleet.json";
 
 /// Makes the result of another board, on which everything takes a multiple of the time.
@@ -54,11 +55,7 @@ fn fleet() -> Fleet {
 #[test]
 fn the_pages_fixture_is_what_the_program_writes() {
     let text = serde_json::to_string_pretty(&html::fleet_data(fleet())).unwrap() + "\n";
-    if std::env::var_os("EMBERMARK_WRITE_FIXTURES").is_some() {
-        fs::write(PAGE_FIXTURE, &text).unwrap();
-    }
-    let kept = fs::read_to_string(PAGE_FIXTURE).unwrap();
-    assert!(kept == text, "run it with EMBERMARK_WRITE_FIXTURES=1, and look at the difference");
+    assert_written(PAGE_FIXTURE, &text);
 }
 
 #[test]

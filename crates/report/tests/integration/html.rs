@@ -6,13 +6,14 @@ use std::path::Path;
 use crate::counted::counted;
 use crate::explained::explained;
 use crate::metered::metered;
+use crate::written::assert_written;
 use embermark_model::Durability;
 use embermark_model::result::{EngineFacts, Observed, Resources, ResultFile};
 use embermark_report::html::{self, Page, PageOptions, PhaseFacts, Source, WorkloadFacts};
 use embermark_report::{ReportError, load};
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
-/// Input of the page's tests in `page/tests`. `EMBERMARK_WRITE_FIXTURES=1` rewrites it.
+/// Input of the page's tests in `page/tests`.
 const PAGE_FIXTURE: &str = "page/tests/fixtures/page.json";
 
 fn fixture() -> ResultFile {
@@ -57,23 +58,10 @@ fn data(file: &ResultFile) -> Page<'_> {
     html::data(&[Source { path, result: file }], options()).unwrap()
 }
 
-/// Asserts that the file has this text. With `EMBERMARK_WRITE_FIXTURES=1`, writes it.
-fn is_fixture(file: &str, text: &str) {
-    if std::env::var_os("EMBERMARK_WRITE_FIXTURES").is_some() {
-        std::fs::write(file, text).unwrap();
-    }
-    let known = std::fs::read_to_string(file).unwrap();
-    assert!(
-        known == text,
-        "what the page is given has changed: change page/src with it, and write {file} with \
-         EMBERMARK_WRITE_FIXTURES=1 cargo test -p embermark-report --test html"
-    );
-}
-
 #[test]
 fn the_pages_tests_are_given_what_this_version_writes() {
     let text = serde_json::to_string_pretty(&data(&fixture())).unwrap() + "\n";
-    is_fixture(PAGE_FIXTURE, &text);
+    assert_written(PAGE_FIXTURE, &text);
 }
 
 #[test]

@@ -3,10 +3,11 @@
 
 use std::fmt::Write;
 
+use crate::written::assert_written;
 use embermark_report::statistics::{includes_one, interval, median, ratio_interval};
 use serde::Serialize;
 
-/// Also the input of `page/tests/interval.test.ts`. `EMBERMARK_WRITE_FIXTURES=1` rewrites it.
+/// Also the input of `page/tests/interval.test.ts`.
 const GOLDEN: &str = "tests/golden/intervals.json";
 
 /// Largest relative difference from the exact figure.
@@ -192,14 +193,7 @@ fn intervals_are_those_of_a_count_of_all_draws() {
         writeln!(golden, "  {}{comma}", case.unwrap()).unwrap();
     }
     golden.push_str("]\n");
-    if std::env::var_os("EMBERMARK_WRITE_FIXTURES").is_some() {
-        std::fs::write(GOLDEN, &golden).unwrap();
-    }
-    assert!(
-        golden == std::fs::read_to_string(GOLDEN).unwrap(),
-        "{GOLDEN} is not what is counted: write it with EMBERMARK_WRITE_FIXTURES=1 \
-         cargo test -p embermark-report --test intervals"
-    );
+    assert_written(GOLDEN, &golden);
 }
 
 #[test]

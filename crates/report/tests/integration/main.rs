@@ -35,3 +35,4 @@ mod site;
 mod storage;
 mod table;
 mod tuned;
+mod written;

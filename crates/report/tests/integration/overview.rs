@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::written::assert_written;
 use embermark_model::result::ResultFile;
 use embermark_report::{Files, Options, load, overview, text};
 use textwrap::core::display_width;
@@ -18,13 +19,8 @@ fn screen(width: usize, colour: bool) -> String {
     overview(&file, &Options { width, colour, path, ..Options::default() }, &files)
 }
 
-/// `EMBERMARK_WRITE_FIXTURES=1` rewrites it. Review it afterwards.
 fn is_known(width: usize) {
-    let path = format!("tests/fixtures/overview-{width}.txt");
-    if std::env::var_os("EMBERMARK_WRITE_FIXTURES").is_some() {
-        std::fs::write(&path, screen(width, false)).unwrap();
-    }
-    assert_eq!(screen(width, false), std::fs::read_to_string(&path).unwrap());
+    assert_written(&format!("tests/fixtures/overview-{width}.txt"), &screen(width, false));
 }
 
 #[test]

@@ -58,9 +58,9 @@ fn every_column_holds_what_its_name_says() {
     let resources = |base: u64| Resources {
         cpu_ns: Some(base + 1),
         peak_bytes: Some(base + 2),
-        mean_bytes: None,
         read_bytes: Some(base + 3),
         written_bytes: Some(base + 4),
+        ..Resources::default()
     };
     let run = &mut file.cells[0].trials[1].phases[0].runs[2];
     (run.elapsed_ns, run.ops) = (101, 102);

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use embermark_model::CellId;
-use embermark_model::result::{Cell, Counts, PhaseKind, ResultFile};
+use embermark_model::plan::Plan;
+use embermark_model::result::{Cell, Counts, Machine, PhaseKind, ResultFile};
 use embermark_report::html::WorkloadFacts;
 use embermark_report::site::{self, Built, Program, Site, SiteOptions, SnippetKey};
 use embermark_report::{ReportError, load};
@@ -49,6 +50,9 @@ fn options(forbidden: Vec<&'static str>) -> SiteOptions<'static> {
 /// repeated three times, and the seed changes every time.
 fn result(machine: u64, version: u64) -> ResultFile {
     let mut file = counted(load(Path::new(FIXTURE)).unwrap());
+    // The usual conditions.
+    let Plan { memory_bytes, max_run_time_ms, .. } = Plan::default();
+    (file.plan.memory_bytes, file.plan.max_run_time_ms) = (memory_bytes, max_run_time_ms);
     let manifest = &mut file.manifest;
     manifest.run_id = format!("made-up-{machine}-{version}");
     manifest.started = format!("2026-0{}-01T10:00:00Z", version + 1);
@@ -460,5 +464,47 @@ fn figures_over_an_imitated_link_are_apart_and_are_repeated_over_it() {
     let repeats = |words| commands.iter().filter(|text| text.contains(words)).count();
     assert!(
         repeats("--network radio") > 0 && repeats("embermark run") > repeats("--network radio")
+    );
+}
+
+/// A condition as a site names it, and the change of a plain result that makes it.
+type Condition = (&'static str, fn(&mut ResultFile));
+
+#[test]
+fn results_that_differ_in_a_condition_are_in_separate_tables() {
+    if !is_built() {
+        return;
+    }
+    let cases: &[Condition] = &[
+        ("", |_| {}),
+        ("4 clients", |file| file.plan.clients = 4),
+        ("400 operations per second", |file| file.plan.target_rate = Some(400)),
+        ("cold reads", |file| file.plan.cold = true),
+        ("cache 256 MiB", |file| file.plan.memory_bytes = 256 << 20),
+        ("runs of at most 60 ms", |file| file.plan.max_run_time_ms = Some(60)),
+        ("windows of 20 ms", |file| file.plan.window_ms = Some(20)),
+        ("warm-up of 9 s", |file| file.plan.warm_up_ms = Some(9_000)),
+        ("on 2 client machines", |file| {
+            let machines = ["a", "b"].map(|name| (name.to_owned(), Machine::default()));
+            file.manifest.client_machines = machines.into();
+        }),
+    ];
+    let result = |(place, &(_, change)): (usize, &Condition)| {
+        let mut file = result(0, 0);
+        file.manifest.run_id = format!("made-up-{place}");
+        change(&mut file);
+        (file.manifest.run_id.clone(), file)
+    };
+    let results: Vec<(String, ResultFile)> = cases.iter().enumerate().map(result).collect();
+    let results: Vec<(&str, ResultFile)> =
+        results.iter().map(|(name, file)| (&**name, file.clone())).collect();
+    let (folder, _) = built(&results, Vec::new());
+    let index = data_of(folder.path(), "index");
+    let groups = index["groups"].as_array().unwrap();
+    assert!(groups.iter().all(|group| group["results"] == 1), "{groups:?}");
+    let shown = groups.iter().map(|group| group["conditions"].as_str().unwrap_or_default());
+    assert_eq!(
+        shown.collect::<BTreeSet<_>>(),
+        cases.iter().map(|(condition, _)| *condition).collect()
     );
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::counted::counted;
+use crate::written::assert_written;
 use embermark_model::Configuration;
 use embermark_model::result::{EngineFacts, Resources, ResultFile, WriteBehind};
 use embermark_report::{Files, Format, Options, format, load, render};
@@ -19,13 +20,8 @@ fn wide(width: usize) -> String {
     table(&Options { width, path: Some(Path::new("out/result.json")), ..Options::default() })
 }
 
-/// `EMBERMARK_WRITE_FIXTURES=1` rewrites it. Review it afterwards.
 fn is_known(width: usize) {
-    let path = format!("tests/fixtures/table-{width}.txt");
-    if std::env::var_os("EMBERMARK_WRITE_FIXTURES").is_some() {
-        std::fs::write(&path, wide(width)).unwrap();
-    }
-    assert_eq!(wide(width), std::fs::read_to_string(&path).unwrap());
+    assert_written(&format!("tests/fixtures/table-{width}.txt"), &wide(width));
 }
 
 #[test]
@@ -310,7 +306,7 @@ fn a_server_given_by_its_url_has_no_score_of_keeping_up() {
                     peak_bytes: Some(1_000_000),
                     read_bytes: Some(1_000),
                     written_bytes: Some(1_000),
-                    mean_bytes: None,
+                    ..Resources::default()
                 };
                 let seen = run.observed.as_mut().unwrap();
                 (seen.window_ns, seen.network_bytes) = (1_000_000_000, Some(1_000));

@@ -1,11 +1,12 @@
 //! Results of `embermark tune` in a terminal and on the page.
 
+use crate::written::assert_written;
 use embermark_model::tuning_result::{Outcome, TuningResult};
 use embermark_report::{html, tuned};
 
 /// A result of this version: SQLite with a program's rollback journal, and LMDB.
 const FIXTURE: &str = "tests/fixtures/tune.json";
-/// Input of the page's tests. `EMBERMARK_WRITE_FIXTURES=1` rewrites it.
+/// Input of the page's tests.
 const PAGE_FIXTURE: &str = "page/tests/fixtures/tuned.json";
 
 fn fixture() -> TuningResult {
@@ -59,14 +60,7 @@ fn a_winner_without_a_gain_is_no_winner_in_the_table_either() {
 fn the_page_is_given_what_this_version_writes() {
     let page = html::tuning_data(&fixture(), &["harperdb"]);
     let text = serde_json::to_string_pretty(&page).unwrap() + "\n";
-    if std::env::var_os("EMBERMARK_WRITE_FIXTURES").is_some() {
-        std::fs::write(PAGE_FIXTURE, &text).unwrap();
-    }
-    let known = std::fs::read_to_string(PAGE_FIXTURE).unwrap();
-    assert!(
-        known == text,
-        "write {PAGE_FIXTURE} with EMBERMARK_WRITE_FIXTURES=1, and change page/src with it"
-    );
+    assert_written(PAGE_FIXTURE, &text);
     assert_eq!(page.face, None);
 }
 

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;

@@ -23,7 +23,7 @@ use super::client_checks::{self, ClientOperations};
 use super::client_task::ClientTask;
 use super::client_threads::ClientThreads;
 use super::keep::{self, KeepOutcome};
-use super::kind::{changes_rows, is_question};
+use super::kind::{changes_rows, is_question, loads};
 use super::oracle::Oracle;
 use super::port;
 use super::prepared::PreparedCell;
@@ -242,6 +242,10 @@ impl Bench for FileBench {
             Work::Keep(_) => self.prepared.spec.target_rate.map(|rate| rate as f64),
             _ => None,
         }
+    }
+
+    fn begins_cold(&self, phase: usize) -> bool {
+        self.prepared.spec.cold && !loads(self.cell().work(phase))
     }
 
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {

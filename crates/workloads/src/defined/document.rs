@@ -126,7 +126,7 @@ impl Database for DocumentTables {
     }
 
     fn expires_by(&self, _: &Keep) -> String {
-        "a delete of many documents by a range of their keys".to_owned()
+        "a delete of the documents in a range of keys".to_owned()
     }
 
     fn count(&mut self, table: usize) -> Result<Option<u64>> {

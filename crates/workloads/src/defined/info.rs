@@ -9,7 +9,7 @@ use embermark_model::choice;
 use embermark_model::result::PhaseKind;
 use embermark_model::table::RowsFrom;
 
-use super::kind::{changes_at_once, changes_rows, is_point, is_question, one_by_one};
+use super::kind::{changes_at_once, changes_rows, is_point, is_question, loads, one_by_one};
 use super::{Defined, Result, keep, mix};
 use crate::{Info, PhaseInfo, Protocol, VariantInfo, Workload};
 
@@ -184,13 +184,9 @@ fn changed_by(definition: &'static Definition, commit: Option<Commit>) -> &'stat
 
 /// Returns whether a phase reads what existed before it. Phases that only run in variants that name
 /// them do not count.
-pub(super) fn reads(definition: &Definition) -> bool {
-    definition.phases.iter().filter(|phase| phase.alone && !phase.apart).any(|phase| {
-        !matches!(
-            phase.work,
-            Work::Insert { .. } | Work::Sequence(Sequence { insert: Some(_), .. })
-        )
-    })
+fn reads(definition: &Definition) -> bool {
+    let mut usual = definition.phases.iter().filter(|phase| phase.alone && !phase.apart);
+    usual.any(|phase| !loads(&phase.work))
 }
 
 /// Returns the number of clients that the mixes of a file have at the same time, plus the one that

@@ -16,17 +16,8 @@ pub(super) fn set_at_once(definition: &Definition) -> Vec<Vec<usize>> {
 
 /// Returns whether a phase asks whole questions, repeatedly for a time.
 pub(super) const fn is_question(work: &Work) -> bool {
-    matches!(
-        work,
-        Work::Latest { .. }
-            | Work::Find { .. }
-            | Work::Gaps { .. }
-            | Work::Outliers { .. }
-            | Work::Correlate(_)
-            | Work::Group(_)
-            | Work::Sql(_)
-            | Work::Sequence(Sequence { insert: None, .. })
-    )
+    work.is_question()
+        || matches!(work, Work::Sql(_) | Work::Sequence(Sequence { insert: None, .. }))
 }
 
 /// Returns whether each operation of a phase concerns one row or one range of rows, so that clients
@@ -121,6 +112,17 @@ pub(super) const fn rows_at_once(work: &Work) -> u64 {
         }
         _ => 1,
     }
+}
+
+/// Returns whether a phase inserts rows and reads nothing that existed before it.
+pub(super) const fn loads(work: &Work) -> bool {
+    matches!(
+        work,
+        Work::Insert { .. }
+            | Work::Sequence(Sequence { insert: Some(_), .. })
+            | Work::Keep(_)
+            | Work::Arrive(_)
+    )
 }
 
 /// Returns whether a phase changes rows of its table.

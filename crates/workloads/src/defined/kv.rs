@@ -4,6 +4,7 @@ mod bulk;
 mod changes;
 mod kernel;
 mod latest;
+mod native;
 mod query_router;
 mod questions;
 mod session;
@@ -22,7 +23,8 @@ use embermark_model::table::{ColumnType, Value};
 use smallvec::SmallVec;
 
 use super::kv::bulk::{LaidPairs, TablePairs, pair, pair_of_row};
-use super::kv::query_router::{QueryRouter, RoutedSession, is_native};
+use super::kv::native::is_native;
+use super::kv::query_router::{QueryRouter, RoutedSession};
 use super::kv::session::{Buffers, KvSession};
 use super::rows::Given;
 use super::{Arena, Cell, Codec, Database, Rows, SessionWork, TimeStep, VisitRow, limits};

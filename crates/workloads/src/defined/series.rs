@@ -2,6 +2,7 @@
 //! series store commits each point on its own, and does not report how many points it changed.
 
 mod influxql;
+mod native;
 mod point;
 mod session;
 
@@ -10,20 +11,16 @@ use std::sync::Arc;
 
 use embermark_contract::series::SeriesStore;
 use embermark_contract::{EngineError, Lifecycle, OfflineTask, Result, Scope};
-use embermark_language::{Group, Keep, Operator, Range, Removed, Span, Work};
+use embermark_language::{Keep, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
-use embermark_model::table::ColumnType;
 
-use super::kind::rows_at_once;
 use super::series::influxql::Measurement;
+use super::series::native::{FAMILY, execution, found_by};
 use super::series::point::{Feed, Row, values};
 use super::series::session::SeriesSession;
 use super::{Arena, Cell, Database, OwnedKey, Question, SessionWork, TimeStep, VisitRow, filters};
 use crate::reopenable::Reopenable;
-
-/// The family in its error messages.
-const FAMILY: &str = "a series store";
 
 /// Nanoseconds of an hour.
 const HOUR_NS: i128 = 3_600_000_000_000;
@@ -63,31 +60,6 @@ impl SeriesTables {
     }
 }
 
-/// Returns the columns by whose values rows of a table are found: texts of few values that never
-/// change, as the manual advises
-/// (<https://docs.influxdata.com/influxdb/v1/concepts/schema_and_data_layout/>). Empty where rows
-/// are read in key order, which is not the order of tags.
-fn found_by(cell: &Cell, table: usize) -> Vec<usize> {
-    let (rows, mut found) = (&cell.tables[table], Vec::new());
-    for phase in &cell.definition.phases {
-        let conditions = match &phase.work {
-            work if work.table() != Some(table) => continue,
-            Work::Find { conditions, .. } | Work::Group(Group { conditions, .. }) => conditions,
-            Work::Insert { .. } | Work::Get { .. } | Work::Open { .. } => continue,
-            _ => return Vec::new(),
-        };
-        let equal = conditions.iter().filter(|condition| condition.operator == Operator::Equal);
-        found.extend(equal.map(|condition| condition.column).filter(|column| {
-            let of = &rows.table.columns[*column];
-            let is_plain = of.of == ColumnType::Text && !of.nullable && of.within.is_none();
-            is_plain && !rows.table.key.contains(column) && rows.has_few(*column)
-        }));
-    }
-    found.sort_unstable();
-    found.dedup();
-    found
-}
-
 impl Database for SeriesTables {
     fn lifecycle(&mut self) -> &mut dyn Lifecycle {
         &mut *self.store
@@ -98,57 +70,7 @@ impl Database for SeriesTables {
     }
 
     fn execution(&self, phase: usize) -> Result<Execution> {
-        let unsupported = |what: &str| Err(EngineError::unsupported(FAMILY, what));
-        let work = self.cell.work(phase);
-        let Some(table) = work.table() else { return unsupported("SQL from the workload file") };
-        let measurement = match &self.tables[table] {
-            Ok(measurement) => measurement,
-            Err(why) => return unsupported(why),
-        };
-        if measurement.time.is_none() && by_key(work) {
-            let what = "rows by a key without a time: points are only found by their time, or by \
-                        reading all";
-            return unsupported(what);
-        }
-        let can_express = || measurement.can_express_all(&filters(&self.cell, phase, 0));
-        let native = match work {
-            work if rows_at_once(work) > 1 => {
-                if measurement.table.key.last().copied() != measurement.time {
-                    return unsupported("rows in the order of tags, only in the order of time");
-                }
-                matches!(work, Work::Delete { .. })
-            }
-            // Updating a missing point would create it, so it is read first.
-            Work::Update { keys, .. } => keys.absent == 0.0,
-            Work::Delete { removed: Removed::Older { time, .. }, .. }
-                if Some(*time) != measurement.time =>
-            {
-                return unsupported("to delete by a field, only by tags and the time of points");
-            }
-            Work::Find { .. } => can_express(),
-            Work::Outliers { of, by, .. } => measurement.knows_spread(*of, *by) && can_express(),
-            Work::Correlate(_)
-            | Work::UpdateWhere { .. }
-            | Work::Delete { removed: Removed::Where { .. }, .. } => false,
-            Work::Latest { by, time, .. } | Work::Gaps { by, time, .. } => {
-                measurement.finds_latest(*by, *time) && can_express()
-            }
-            Work::Range(range) => match range.span {
-                Span::Rows { .. } if !measurement.tags.is_empty() => {
-                    return unsupported("rows in the order of tags, only in the order of time");
-                }
-                Span::Rows { .. } => true,
-                Span::Last { .. } | Span::From { .. } => can_express(),
-            },
-            // InfluxQL returns all groups, in no order.
-            Work::Group(group) => {
-                let as_asked =
-                    group.order.is_empty() && group.limit.is_none() && group.having.is_empty();
-                !self.questions[phase].is_empty() && as_asked
-            }
-            _ => true,
-        };
-        Ok(if native { Execution::Native } else { Execution::ClientSide })
+        execution(&self.cell, &self.tables, &self.questions, phase)
     }
 
     fn clear(&mut self, table: usize) -> Result<()> {
@@ -274,18 +196,4 @@ impl Database for SeriesTables {
     fn close(self: Box<Self>) -> Result<()> {
         self.store.close()
     }
-}
-
-/// Returns whether the operations of a phase concern rows by their keys.
-const fn by_key(work: &Work) -> bool {
-    !matches!(
-        work,
-        Work::Insert { .. }
-            | Work::Open { reads: false, .. }
-            | Work::Latest { .. }
-            | Work::Find { .. }
-            | Work::Gaps { .. }
-            | Work::Group(_)
-            | Work::Range(Range { span: Span::Last { .. } | Span::From { .. }, .. })
-    )
 }

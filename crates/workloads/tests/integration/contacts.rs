@@ -74,6 +74,21 @@ fn every_answer_is_right(
 }
 
 #[test]
+fn with_cold_reads_every_phase_but_the_load_begins_cold() {
+    let workload = find("contacts").unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("rows");
+    workload.source(&DataSource::Synthetic, 42).unwrap().stage(Scale::Rows(10), &file).unwrap();
+    let (_dir, mut options) = options();
+    let Some(store) = store(registry::find("memory").unwrap(), &mut options) else { return };
+    let spec = Spec { cold: true, ..Spec::of(file, "single", 7) };
+    let bench = workload.prepare(&spec).unwrap().open(store, connecting()).unwrap();
+    let warm = (0..PHASES.len()).filter(|phase| !bench.begins_cold(*phase));
+    assert_eq!(warm.map(|phase| PHASES[phase]).collect::<Vec<_>>(), ["insert"]);
+    bench.finish().unwrap();
+}
+
+#[test]
 fn every_engine_answers_every_phase_rightly() {
     for engine in some_candidates() {
         every_answer_is_right(engine, 500, "single", None);

@@ -121,7 +121,8 @@ fn everywhere_in(text: &str, folder: &Path, scale: Scale, look: impl Fn(&str, &s
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Sensors of several stations, with a key that is the tags and the time of a series.
+/// Sensors of several stations, with a key that is the tags and the time of a series. How each
+/// family executes each phase: `every_verb_is_right_on_readings_of_stations`, below.
 const READINGS: &str = r#"
 name = "readings"
 [table.readings]
@@ -652,6 +653,93 @@ fn a_key_that_is_a_time_and_rows_of_nothing_else_are_right() {
     });
 }
 
+/// Parts of two kinds, whose key is a text, and doors, whose key is a time: questions about the
+/// rows of each value.
+const VALUES: &str = r#"
+name = "values"
+[table.parts]
+rows = "300"
+key = ["part"]
+index = [["kind"]]
+[table.parts.columns]
+part = { type = "text", make = "hashed", prefix = "part" }
+kind = { type = "text", make = "choice", values = ["bolt", "nut"] }
+weight = { type = "f64", make = "random", from = -5, to = 100 }
+made = { type = "timestamp", unit = "s", make = "sequence", step = "1m" }
+[table.doors]
+rows = "300"
+key = ["moment"]
+[table.doors.columns]
+moment = { type = "timestamp", unit = "s", make = "sequence", from = "2023-11-14", step = "1s" }
+door = { type = "text", make = "choice", values = ["front", "the back"] }
+count = { type = "i32?", make = "random", from = -60, to = 60, absent = 0.1 }
+[phase.load-parts]
+do = "insert"
+table = "parts"
+commit = "bulk"
+[phase.load-doors]
+do = "insert"
+table = "doors"
+commit = "each"
+[phase.heavy]
+do = "outliers"
+table = "parts"
+of = "weight"
+by = "kind"
+deviations = 1
+[phase.together]
+do = "correlate"
+table = "parts"
+of = "weight"
+by = "kind"
+bucket = "5m"
+[phase.front]
+do = "find"
+table = "doors"
+where = [["door", "=", "front"]]
+[phase.newest]
+do = "latest"
+table = "doors"
+by = "door"
+[phase.newest-each]
+do = "latest"
+table = "doors"
+by = "door"
+each = "door"
+[phase.silent]
+do = "gaps"
+table = "doors"
+by = "door"
+longer-than = "3s"
+[phase.many]
+do = "outliers"
+table = "doors"
+of = "count"
+by = "door"
+deviations = 1
+[phase.both]
+do = "correlate"
+table = "doors"
+of = "count"
+by = "door"
+bucket = "10s"
+"#;
+
+#[test]
+fn questions_about_each_value_are_right_where_the_key_is_a_text_or_only_a_time() {
+    everywhere(VALUES, |id, phase, outcome| {
+        let expected = match (id, phase) {
+            ("influxdb", "heavy" | "together" | "both") => Outcome::ClientSide,
+            ("harperdb", phase) if !phase.starts_with("load") && phase != "front" => {
+                Outcome::ClientSide
+            }
+            ("influxdb" | "mongodb" | "harperdb", _) => Outcome::Native,
+            _ => return,
+        };
+        assert_eq!(*outcome, expected, "{phase}");
+    });
+}
+
 /// Several rows of a value may have its newest time.
 const TIES: &str = r#"
 name = "ties"
@@ -718,10 +806,48 @@ do = "delete"
 where = [["level", "<=", 90]]
 "#;
 
+/// Reads and updates of keys that upserts of the same mix insert: a byte leaves few of them.
+const ADDED: &str = r#"
+name = "added"
+[table.t]
+rows = "50"
+key = ["id"]
+[table.t.columns]
+id = { type = "u8", make = "sequence" }
+level = { type = "i32", make = "random", from = 1, to = 100 }
+[phase.load]
+do = "insert"
+commit = "bulk"
+[phase.read]
+do = "get"
+absent = 0.5
+only = "mix"
+[phase.add]
+do = "upsert"
+absent = 0.5
+only = "mix"
+[phase.fix]
+do = "update"
+set = ["level"]
+absent = 0.5
+only = "mix"
+[phase.all]
+mix = { read = 0.4, add = 0.3, fix = 0.3 }
+"#;
+
 #[test]
 fn changes_by_conditions_go_on_over_several_transactions() {
+    all_is_right_on_lmdb(MANY);
+}
+
+#[test]
+fn reads_and_updates_in_a_mix_may_find_what_an_upsert_adds() {
+    all_is_right_on_lmdb(ADDED);
+}
+
+fn all_is_right_on_lmdb(text: &str) {
     let folder = tempfile::tempdir().unwrap();
-    let (workload, rows) = (workload(MANY, folder.path()), folder.path().join("rows"));
+    let (workload, rows) = (workload(text, folder.path()), folder.path().join("rows"));
     let source = workload.source(&DataSource::Synthetic, 42).unwrap();
     source.stage(Scale::Full, &rows).unwrap();
     let engine = registry::find("lmdb").unwrap();

@@ -13,7 +13,8 @@ use crate::plan::parse_configuration;
 pub struct DurabilityArgs {
     /// Engines to test: ids, embedded, servers [default: embedded, or those of --engine-library]
     ///
-    /// An engine named by its id is also tested in tiers that embermark does not offer for it.
+    /// An engine named by its id, or by --configuration, is also tested in tiers that embermark does not
+    /// offer for it.
     #[arg(value_name = "ENGINE", conflicts_with = "resume")]
     pub(super) engines: Vec<String>,
 

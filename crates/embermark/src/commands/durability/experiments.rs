@@ -165,6 +165,8 @@ pub(in crate::commands) fn worker_args(engine: &str) -> Vec<String> {
 fn reason_not_tested(subject: Subject<'_>, durability: Durability, head: &Head) -> Option<String> {
     let engine = subject.engine;
     let id = engine.info().id;
+    // A default run has no configurations.
+    let is_named = subject.configuration.is_some() || head.named.iter().any(|name| name == id);
     let licence = not_accepted(engine, &head.accepted_licences);
     match (engine.availability(), engine.tier(durability)) {
         (Availability::Missing { why, remedy }, _) => Some(format!("{why}; {remedy}")),
@@ -172,7 +174,7 @@ fn reason_not_tested(subject: Subject<'_>, durability: Durability, head: &Head) 
         // The settings of a configuration may differ in each tier, and may keep a tier that the
         // engine's own settings do not.
         _ if subject.has_settings() => None,
-        (_, Tier::Unsupported { .. }) if head.named.iter().any(|name| name == id) => None,
+        (_, Tier::Unsupported { .. }) if is_named => None,
         (_, Tier::Unsupported { why }) => {
             Some(format!("{why}; to test it anyway, name it: embermark durability {id}"))
         }

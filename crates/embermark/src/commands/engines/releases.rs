@@ -32,7 +32,7 @@ fn lines() -> impl Iterator<Item = [&'static str; 4]> {
 
 #[cfg(test)]
 mod tests {
-    use embermark_engines::registry;
+    use embermark_engines::{Availability, Origin, registry};
     use jiff::civil::date;
 
     use super::*;
@@ -52,6 +52,28 @@ mod tests {
         assert!(
             registry::ENGINES.iter().any(|known| lines().any(|line| line[0] == known.info().id))
         );
+    }
+
+    /// Compiled in, and without a release: LMDB is a state of its development branch, a hybrid is of
+    /// two engines.
+    const WITHOUT: [&str; 3] = ["lmdb", "hybrid", "hybrid-bdb"];
+
+    #[test]
+    fn an_engine_that_is_compiled_in_has_a_line_for_the_version_of_the_lock_file() {
+        let lock = include_str!("../../../../../Cargo.lock");
+        for engine in registry::ENGINES.iter().filter(|one| !WITHOUT.contains(&one.info().id)) {
+            let (id, origin) = (engine.info().id, engine.origin());
+            let Availability::Ready { version } = engine.availability() else { continue };
+            if origin != Some(Origin::CompiledIn) {
+                continue;
+            }
+            let line = lines().find(|line| line[..2] == [id, version.as_str()]);
+            let [.., source] = line.unwrap_or_else(|| panic!("no line has {id} {version}"));
+            let Some(package) = source.strip_prefix("https://crates.io/crates/") else { continue };
+            let (name, pinned) = package.split_once('/').unwrap();
+            let package = format!("name = \"{name}\"\nversion = \"{pinned}\"\n");
+            assert!(lock.contains(&package), "{source}: Cargo.lock has another version");
+        }
     }
 
     #[test]

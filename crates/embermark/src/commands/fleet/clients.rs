@@ -17,6 +17,7 @@ use crate::commands::measure::{is_failure, write_reports};
 use crate::commands::options::default_out;
 use crate::commands::show::{ReportFacts, ShowArgs};
 use crate::error::Failure;
+use crate::plan::PlanArgs;
 
 /// Schemes of URLs that determine the engine.
 const SCHEMES: &[(&str, &[&str])] = &[
@@ -64,6 +65,7 @@ pub fn run(
 fn client_plan(fleet: &Path, server: &str) -> Result<Plan, Failure> {
     let (engine, url) = parse_server(server)?;
     let mut args = read_plan(fleet)?;
+    refuse_unused(&args)?;
     let infos = WORKLOADS.iter().map(|workload| workload.info());
     let shared = infos.filter(|info| !info.points.is_empty());
     let known: Vec<&str> = shared.map(|info| info.id).collect();
@@ -91,11 +93,68 @@ fn client_plan(fleet: &Path, server: &str) -> Result<Plan, Failure> {
     // below.
     let each = args.clients.unwrap_or(1);
     args.clients = Some(each.max(2));
-    let plan = Plan { clients: each, ..plan_in(fleet, args)? };
-    if plan.cold {
-        return Err(usage!("reads of a server given by its URL cannot be cold: leave out cold"));
-    }
-    Ok(plan)
+    Ok(Plan { clients: each, ..plan_in(fleet, args)? })
+}
+
+/// Refuses keys of a plan that have no effect on clients of one server.
+fn refuse_unused(args: &PlanArgs) -> Result<(), Failure> {
+    // Without `..`, so that a new key is either refused here or named among these.
+    let PlanArgs {
+        workloads: _,
+        scale: _,
+        tier: _,
+        variant: _,
+        phases: _,
+        data: _,
+        effort: _,
+        trials: _,
+        runs: _,
+        warmup_runs: _,
+        max_run_time: _,
+        timeout: _,
+        seed: _,
+        accept_license: _,
+        cache: _,
+        clients: _,
+        rate: _,
+        // The server's URL determines these.
+        engines: _,
+        configuration: _,
+        url: _,
+        engine_library: _,
+        // The cells that have them are unsupported, with the reason.
+        memory_limit: _,
+        storage: _,
+        scales_until,
+        lenient,
+        lasts,
+        window,
+        warm_up,
+        p99_limit,
+        disk_size,
+        client,
+        network,
+        cold,
+        card,
+        then,
+    } = args;
+    let unused = [
+        ("scales-until", scales_until.is_some()),
+        ("lenient", lenient.is_some()),
+        ("for", lasts.is_some()),
+        ("window", window.is_some()),
+        ("warm-up", warm_up.is_some()),
+        ("p99-limit", p99_limit.is_some()),
+        ("disk-size", disk_size.is_some()),
+        ("client", !client.is_empty()),
+        ("network", network.is_some()),
+        ("cold", *cold),
+        ("card", !card.is_empty()),
+        ("then", !then.is_empty()),
+    ];
+    unused.into_iter().find(|(_, given)| *given).map_or(Ok(()), |(key, _)| {
+        Err(usage!("'{key}' of the plan has no effect on clients of one server: leave it out"))
+    })
 }
 
 /// Returns the engine of `ENGINE=URL`, or of a URL whose scheme determines it.

@@ -6,10 +6,9 @@ use std::ptr;
 
 use smallvec::SmallVec;
 
-use super::ffi::{NOTHING, Owned, check_code, is_found, val};
+use super::ffi::{NOTHING, Owned, Txn, check_code, handle, is_found, val};
 use super::multiple::Multiple;
-use super::raw::{self, Bytes, Position, Raw};
-use super::tree::Tree;
+use super::raw::{self, Bytes, Position};
 use crate::Result;
 use crate::kv::{Change, Direction, Range, Visit};
 use crate::owned;
@@ -25,7 +24,7 @@ const FETCH: (usize, usize) = (4 << 10, 64 << 10);
 type Pair<'a> = (&'a [u8], &'a [u8]);
 
 /// A cursor, closed when dropped. Pairs that it returns are in its own memory.
-pub struct Cursor<'a>(Owned, PhantomData<&'a Tree>);
+pub struct Cursor<'a>(Owned, PhantomData<&'a Owned>);
 
 /// Returns bytes that the library points to.
 ///
@@ -37,11 +36,13 @@ const unsafe fn bytes<'a>(val: Bytes) -> &'a [u8] {
     unsafe { owned::bytes(val.at, val.size as usize) }
 }
 
-impl Cursor<'_> {
-    pub(super) fn open(db: Raw, txn: Raw) -> Result<Self> {
+impl<'a> Cursor<'a> {
+    /// Opens a cursor of an open file, which it borrows with its transaction.
+    pub(super) fn open(db: &'a Owned, txn: Option<&'a Txn<'_>>) -> Result<Self> {
         let mut cursor = ptr::null_mut();
-        // SAFETY: both are open, and `txn` may be null; the caller has borrowed them.
-        check_code(unsafe { raw::ember_cursor(db, txn, &mut cursor) }, "open a cursor")?;
+        // SAFETY: both are open and stay borrowed; the transaction's handle may be null.
+        let code = unsafe { raw::ember_cursor(db.raw, handle(txn), &mut cursor) };
+        check_code(code, "open a cursor")?;
         // SAFETY: owned here. If it cannot be closed, ending its transaction fails.
         Ok(Self(unsafe { Owned::new(cursor, raw::ember_cursor_close) }, PhantomData))
     }

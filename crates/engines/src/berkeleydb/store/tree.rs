@@ -204,7 +204,7 @@ impl Tree {
 
     #[inline]
     pub fn cursor<'a>(&'a self, txn: Option<&'a Txn<'_>>) -> Result<Cursor<'a>> {
-        Cursor::open(self.db()?, handle(txn))
+        Cursor::open(&self.opened()?.db, txn)
     }
 
     /// Opens a cursor of an index. Fails if the index has fewer bytes than the bounds of `range`.
@@ -223,7 +223,7 @@ impl Tree {
             let what = format!("index {number} over {length} bytes, which {file} does not have");
             return Err(EngineError::unsupported(ID, what));
         };
-        Cursor::open(index.raw, handle(txn))
+        Cursor::open(index, txn)
     }
 }
 

@@ -1,13 +1,13 @@
 //! Prepared statements, and statements that are run at once.
 
+use std::cell::Cell;
 use std::ptr;
 use std::rc::{Rc, Weak};
 
 use super::super::api::{self, SQL_DIALECT, kind};
 use super::super::failure::IN_USE;
 use super::super::script;
-use super::super::statement::Handle;
-use super::{Connection, FbResult};
+use super::{Connection, FbResult, StatementHandle};
 use crate::sql::Access;
 
 impl Connection {
@@ -21,11 +21,13 @@ impl Connection {
         self.check_object(prepared)
     }
 
-    /// Registers a prepared statement, so that it can be released.
-    pub fn register(&self, handle: &Rc<Handle>) {
+    /// Registers a prepared statement, so that it can be released. Returns its handle.
+    pub fn register(&self, statement: api::Statement) -> Rc<StatementHandle> {
+        let handle = Rc::new(StatementHandle(Cell::new(Some(statement))));
         let mut prepared = self.prepared.borrow_mut();
         prepared.retain(|handle| handle.strong_count() > 0);
-        prepared.push(Rc::downgrade(handle));
+        prepared.push(Rc::downgrade(&handle));
+        handle
     }
 
     /// Releases all prepared statements. Each is prepared again when it runs.

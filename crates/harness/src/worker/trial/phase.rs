@@ -37,7 +37,7 @@ impl Trial<'_> {
             send(self.events, &Event::Running { run })?;
             let readying = Instant::now();
             self.bench.ready(index)?;
-            if self.job.plan.cold && self.bench.user_bytes(index, 0).is_none() {
+            if self.bench.begins_cold(index) {
                 disk::drop_pages(&self.job.site).map_err(failed)?;
             }
             let device = self.loads.begin();

@@ -150,10 +150,7 @@ export type Group = {
   storage?: string,
   /** The tier. */
   tier: Tier,
-  /**
-   * Other conditions that a plain run does not have: clients, a rate, cold reads, the user's own
-   * rows.
-   */
+  /** Other conditions that a plain run does not have. */
   conditions?: string,
   /** Number of results that have it. */
   results: number,

@@ -223,3 +223,14 @@ fn rows_that_run_out_of_times_are_refused_before_any_comes() {
     let microseconds = long.replace("unit = \"s\"", "unit = \"us\"");
     assert_eq!(windows(&microseconds, 1_000, 253)[0], Ok(278));
 }
+
+#[test]
+fn a_file_whose_rows_only_arrive_has_no_cold_reads() {
+    let is_cold = |text: &str| {
+        let definition =
+            parse("logger.toml", text, &[]).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        Defined::leak(definition, PathBuf::new(), 0.0).info().cold
+    };
+    let (arrivals, _) = FILE.split_once("[phase.group]").unwrap();
+    assert!(is_cold(FILE) && !is_cold(arrivals));
+}

@@ -52,7 +52,19 @@ pub(super) fn question(cell: &Cell, op: Op, language: Language) -> Option<Questi
             rows::matched(table, &filters, wanted(cell, phase))
         }
         Work::Group(group) => statistics::group(table, group, &filters, &times(cell, phase)),
-        _ => None,
+        Work::Insert { .. }
+        | Work::Get { .. }
+        | Work::Open { .. }
+        | Work::Range(_)
+        | Work::Update { .. }
+        | Work::Upsert { .. }
+        | Work::ReadModifyWrite { .. }
+        | Work::Delete { .. }
+        | Work::Sql(_)
+        | Work::Mix(_)
+        | Work::Sequence(_)
+        | Work::Keep(_)
+        | Work::Arrive(_) => None,
     }
 }
 

@@ -12,7 +12,7 @@ use super::super::kind::rows_at_once;
 use super::super::port::{One, with};
 use super::super::{Arena, Cell, Codec, Found, Op, Session, Shared, Steps, filters};
 use super::bulk::pair;
-use super::query_router::{newest_by_key, newest_from_end};
+use super::native::{newest_by_key, newest_from_end};
 
 pub(super) struct KvSession<'a> {
     pub operations: &'a mut dyn Operations,

@@ -20,6 +20,9 @@ pub struct Touched {
     /// New rows, by the fingerprints of their keys, with the operations that inserted them. With
     /// concurrent clients any of these can have been the last.
     new: HashMap<u64, SmallVec<[(usize, usize); 1]>>,
+    /// By the fingerprints of absent keys, the operations of other clients that set columns if a new
+    /// row was there.
+    set_new: HashMap<u64, SmallVec<[(usize, usize); 1]>>,
     /// Number of these rows that were changed, if it is unknown which. `None`: all.
     reached: Option<u64>,
 }
@@ -51,7 +54,11 @@ impl Touched {
                 (DrawnKey::Row(place), Work::Delete { .. }) => self.delete(place),
                 (DrawnKey::Row(place), _) => self.set(cell, place, (phase, i), last),
                 (DrawnKey::Absent(_), Work::Upsert { .. }) => self.put(cell, phase, i, last),
-                (DrawnKey::Absent(_), _) => {}
+                (DrawnKey::Absent(_), _) if last => {}
+                (DrawnKey::Absent(_), _) => {
+                    let key = fingerprint(cell.key(phase, i)).bits();
+                    self.set_new.entry(key).or_default().push((phase, i));
+                }
             }
         }
     }
@@ -230,9 +237,17 @@ impl<'a> Content<'a> {
         if !self.seen_new.insert(key) {
             return Err(format!("{shown} is in the table twice"));
         }
+        let (cell, sets) = (self.cell, self.touched.set_new.get(&key));
+        let may_be = |column: usize, got: Value<'_>| {
+            sets.into_iter().flatten().any(|(phase, i)| {
+                cell.set(*phase, *i).contains(&column)
+                    && same(cell.update_value(*phase, *i, column), got)
+            })
+        };
         let is_it = |(phase, i): &(usize, usize)| {
-            let row = self.cell.upserted(*phase, *i);
-            row.iter().zip(got).all(|(a, b)| same(*a, *b))
+            let row = cell.upserted(*phase, *i);
+            let mut columns = row.iter().zip(got).enumerate();
+            columns.all(|(column, (a, b))| same(*a, *b) || may_be(column, *b))
         };
         if puts.iter().any(is_it) {
             return Ok(());

@@ -1,7 +1,10 @@
 //! Computes the right answers from the rows.
 
 mod content;
+mod correlation;
+mod gaps;
 mod groups;
+mod outliers;
 mod questions;
 mod reads;
 mod statistics;

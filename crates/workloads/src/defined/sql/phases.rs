@@ -152,7 +152,20 @@ pub(super) fn execution(dialect: &dyn Dialect, cell: &Cell, phase: usize) -> Res
         Work::Correlate(_) if !dialect.windows() && !dialect.joins_derived_tables() => {
             unsupported("window functions")
         }
-        _ => Ok(Execution::Native),
+        Work::Get { .. }
+        | Work::Open { .. }
+        | Work::Latest { .. }
+        | Work::Range(_)
+        | Work::Find { .. }
+        | Work::Gaps { .. }
+        | Work::Outliers { .. }
+        | Work::Correlate(_)
+        | Work::Group(_)
+        | Work::Update { .. }
+        | Work::UpdateWhere { .. }
+        | Work::Upsert { .. }
+        | Work::ReadModifyWrite { .. }
+        | Work::Delete { .. } => Ok(Execution::Native),
     }
 }
 

@@ -1,4 +1,5 @@
-//! Questions of the workload `sensors` on readings that are few enough to count by hand.
+//! Questions of the workload `sensors` on readings that are few enough to count by hand. Verbs that
+//! it does not have are tested beside this file.
 
 use std::fmt::Write as _;
 

@@ -36,9 +36,10 @@ impl Measurement {
     }
 
     /// Returns whether a question can compute the mean and the deviation of a field for each
-    /// series.
+    /// series, and another one return the keys of the values outside: without a time they are
+    /// fields.
     pub fn knows_spread(&self, of: usize, by: usize) -> bool {
-        self.tags == [by] && self.fields.contains(&of)
+        self.time.is_some() && self.tags == [by] && self.fields.contains(&of)
     }
 
     /// Writes a question for the mean and the sample deviation of a field of each series, among the
