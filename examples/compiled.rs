@@ -29,6 +29,9 @@ pub fn sqlite() -> Option<PathBuf> {
 
 /// Compiles a C file of the example with SQL.
 pub fn with_sqlite(name: &str, source: &Path) -> Option<PathBuf> {
+    if is_newer(&library(name), source) {
+        return Some(library(name));
+    }
     let has_header = Command::new("cc")
         .args(["-E", "-include", "sqlite3.h", "-x", "c", "/dev/null", "-o", "/dev/null"])
         .output();
@@ -46,12 +49,17 @@ pub fn with_sqlite(name: &str, source: &Path) -> Option<PathBuf> {
     compiled(name, source, &["-lsqlite3"])
 }
 
+/// Returns the path of the library with this name, next to the test program.
+fn library(name: &str) -> PathBuf {
+    let beside = current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
+    beside.unwrap_or_else(temp_dir).join("engine-libraries").join(format!("lib{name}.so"))
+}
+
 /// Compiles a C file to a library with this name. Every warning is an error.
 pub fn compiled(name: &str, source: &Path, more: &[&str]) -> Option<PathBuf> {
-    let beside = current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
-    let folder = beside.unwrap_or_else(temp_dir).join("engine-libraries");
-    fs::create_dir_all(&folder).expect("a folder next to the test program");
-    let library = folder.join(format!("lib{name}.so"));
+    let library = library(name);
+    let folder = library.parent().expect("a library in a folder");
+    fs::create_dir_all(folder).expect("a folder next to the test program");
     // One process at a time, because replacing the file would break a process that has loaded it.
     let lock = File::create(folder.join(format!("{name}.lock"))).expect("the folder is writable");
     lock.lock().expect("the file system has locks");

@@ -19,12 +19,14 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 
 
+@cache
 def lmdb_sources():
     """The folder of LMDB's sources: LMDB_DIR, or that of the crate which embermark is built with."""
     if folder := os.environ.get("LMDB_DIR"):
@@ -35,7 +37,8 @@ def lmdb_sources():
 
 
 def compiled(program, *words):
-    subprocess.run(["cc", "-O2", "-o", program, *words], check=True)
+    """Compiles a program, with CFLAGS if they are set."""
+    subprocess.run(["cc", *os.environ.get("CFLAGS", "-O2").split(), "-o", program, *words], check=True)
     return [program]
 
 

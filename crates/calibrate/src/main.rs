@@ -50,7 +50,7 @@ fn main() -> ExitCode {
             pair::run(engine, Path::new(staged), Path::new(dir)).and_then(|pair| print_json(&pair))
         }
         ["ycsb", workload, engine, dir] => {
-            ycsb::pair(workload, engine, Path::new(dir), ycsb::RECORDS)
+            ycsb::pair(workload, engine, Path::new(dir), ycsb::RECORDS, ycsb::RUNS)
                 .and_then(|pair| print_json(&pair))
         }
         _ => match parse_arguments(&words) {

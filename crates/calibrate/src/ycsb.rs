@@ -33,7 +33,7 @@ pub const RECORDS: usize = 10_000;
 /// Number of operations of a run, as in the files.
 const OPERATIONS: usize = 100_000;
 /// Number of runs of each side. The first is discarded.
-const RUNS: usize = 6;
+pub const RUNS: usize = 6;
 const FIELDS: usize = 10;
 const FIELD_BYTES: usize = 100;
 /// YCSB's parameters: `ZipfianGenerator` over this number of items, scrambled.
@@ -229,9 +229,15 @@ fn built_in(name: &str) -> Result<&'static dyn Workload, Failure> {
     Ok(Defined::leak(parse(name, text, &[])?, PathBuf::new(), 0.0))
 }
 
-/// Runs one pair on an engine, below an empty folder, with this number of records. Returns ns
-/// per operation of embermark and of the bare loop, medians of the counted runs.
-pub fn pair(workload: &str, engine: &str, dir: &Path, records: usize) -> Result<[f64; 2], Failure> {
+/// Runs one pair on an engine, below an empty folder, with this number of records and of runs.
+/// Returns ns per operation of embermark and of the bare loop, medians of the counted runs.
+pub fn pair(
+    workload: &str,
+    engine: &str,
+    dir: &Path,
+    records: usize,
+    runs: usize,
+) -> Result<[f64; 2], Failure> {
     let [ours, theirs, staged] = ["ours", "theirs", "rows"].map(|side| dir.join(side));
     fs::create_dir(&ours)?;
     fs::create_dir(&theirs)?;
@@ -247,7 +253,7 @@ pub fn pair(workload: &str, engine: &str, dir: &Path, records: usize) -> Result<
     bare.load()?;
     let (place, expected) = (pair::phase(&*bench, "run")?, work.expected());
     let mut meter = Meter::new(None);
-    let figures = pair::turns(RUNS, |side| match side {
+    let figures = pair::turns(runs, |side| match side {
         Side::Embermark => pair::timed(&mut *bench, place, &mut meter).map(|(ns, _)| ns),
         Side::Tool => {
             // The workload also begins with its records as they were loaded.
@@ -271,13 +277,14 @@ mod tests {
 
     #[test]
     fn every_bare_loop_of_ycsb_finds_what_it_wrote_and_so_does_the_workload() {
+        let runs = if std::env::var_os(embermark_skips::LONG).is_some() { RUNS } else { 2 };
         for engine in embermark_skips::sampled(["sqlite", "lmdb", "rocksdb"], 1) {
             if !embermark_skips::is_here(registry::find(engine).unwrap()) {
                 continue;
             }
             for (workload, _) in WORKLOADS {
                 let dir = tempfile::tempdir().unwrap();
-                let figures = pair(workload, engine, dir.path(), 200).unwrap();
+                let figures = pair(workload, engine, dir.path(), 200, runs).unwrap();
                 assert!(figures.iter().all(|ns| *ns > 0.0), "{engine} {workload}: {figures:?}");
             }
         }

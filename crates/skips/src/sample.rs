@@ -24,6 +24,11 @@ pub fn sampled<T>(all: impl IntoIterator<Item = T>, most: usize) -> Vec<T> {
     all.into_iter().zip(chosen).filter_map(|(one, chosen)| chosen.then_some(one)).collect()
 }
 
+/// Returns the number of cases of a property test: `few`, or `all` with [`LONG`].
+pub fn cases(few: u32, all: u32) -> u32 {
+    if env::var_os(LONG).is_some() { all } else { few }
+}
+
 /// Selects the tests of a campaign by its name. This is for programs that list their tests
 /// themselves and mark the others as ignored.
 pub fn chosen(campaign: &str, count: usize, most: usize) -> Vec<bool> {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::common::tables::*;
 use embermark_data::table::{StagedTable, infer, stage};
+use embermark_skips::sampled;
 
 /// Memory of this process in KiB, including pages of mapped files.
 fn resident() -> u64 {
@@ -49,14 +50,14 @@ fn a_million_rows_are_staged_sorted_and_looked_at_in_memory_that_does_not_grow()
     let folder = file("r.csv", &csv);
     drop(csv);
     let columns = [("sensor", U16), ("time", SECONDS), ("note", TEXT), ("temp", FLOAT)];
-    for key in [vec![0, 1], vec![2]] {
+    for key in sampled([vec![0, 1], vec![2]], 1) {
         let of = [table("r.csv", &columns, &key)];
         let to = folder.path().join("staged");
         let (kib, staged) = peak(|| stage(&of, 0, folder.path(), None, 42, 0.0, &to).unwrap());
         assert_eq!((staged.rows, staged.dropped.len()), (ROWS, 0));
         let table = StagedTable::open(&to).unwrap();
-        let bytes: u64 = (0..table.rows()).map(|row| table.user_bytes(row)).sum();
-        assert!(kib < MOST, "key {key:?}: {kib} KiB for {bytes} bytes of rows");
+        let bytes = || (0..table.rows()).map(|row| table.user_bytes(row)).sum::<u64>();
+        assert!(kib < MOST, "key {key:?}: {kib} KiB for {} bytes of rows", bytes());
     }
     let (kib, inferred) = peak(|| infer(&"r.csv".into(), folder.path()).unwrap());
     assert_eq!((inferred.rows, &inferred.keys[0][..]), (ROWS, &[1, 0][..]));

@@ -78,8 +78,20 @@ fn odd_lines_are_counted_and_reported_never_silently_dropped() {
     sandbox.write("log.txt", log.join("\n"));
     let ended = sandbox
         .embermark(&[
-            "run", "-e", "memory", "--scale", "full", "--data", "log.txt", "--out", "out",
-            "--show", "tables",
+            "run",
+            "-e",
+            "memory",
+            "--scale",
+            "full",
+            "--data",
+            "log.txt",
+            "--out",
+            "out",
+            "--show",
+            "tables",
+            "--effort",
+            "quick",
+            "--no-counting",
         ])
         .expect_status(0);
     let set = &sandbox.result("out").manifest.datasets["sensors"];
@@ -94,9 +106,8 @@ fn odd_lines_are_counted_and_reported_never_silently_dropped() {
 #[test]
 fn an_output_folder_in_use_or_out_of_reach_is_refused() {
     let sandbox = Sandbox::new();
-    let run =
-        ["run", "-e", "memory", "--scale", "10", "--phases", "load", "--trials", "1", "--out"];
-    let to = |out| sandbox.embermark(&[&run[..], &[out]].concat());
+    let run = ["run", "-e", "memory", "--scale", "10", "--phases", "load", "--effort", "quick"];
+    let to = |out| sandbox.embermark(&[&run[..], &["--no-counting", "--out", out]].concat());
     to("out").expect_status(0);
     to("out").expect_status(2).expect_stderr(&["out", "another run"]);
     sandbox.write("file", "not a folder");
@@ -132,8 +143,9 @@ fn without_postgresql_its_cell_says_what_is_missing_and_the_others_run() {
         "10",
         "--phases",
         "load",
-        "--trials",
-        "1",
+        "--effort",
+        "quick",
+        "--no-counting",
         "--out",
         "out",
         "--show",
@@ -172,7 +184,7 @@ fn a_device_is_emulated_and_marked_as_an_emulation_or_refused_with_the_reason() 
     let sandbox = Sandbox::new();
     let words = ["run", "sensors", "-e", "memory", "--scale", "100", "--phases", "load"];
     let ended = sandbox.embermark(
-        &[&words[..], &["--trials", "1", "--device", "pi-zero", "--out", "out"]].concat(),
+        &[&words[..], &["--effort", "quick", "--device", "pi-zero", "--out", "out"]].concat(),
     );
     if ended.status == 2 {
         let ended =

@@ -16,18 +16,19 @@ use embermark_meter::merge;
 use embermark_model::result::{ClientMachines, Latency, ResultFile, Run};
 use embermark_model::{Durability, Status};
 use embermark_skips::{sampled, skipped};
-use folder::fleet;
+use folder::{Program, fleet};
 
 const PASSWORD: &str = "s3cr3t-of-ann";
 
-/// So many that the devices' work overlaps on a busy machine too: another try takes ten plays of
-/// Ansible.
-const ROWS: u64 = 12_000;
+/// Rows for each device. So many that the devices' work overlaps on a busy machine too: another try
+/// takes ten plays of Ansible.
+const ROWS_EACH: u64 = 4_000;
 
-/// Returns a plan with these phases.
-fn plan(phases: &[&str]) -> String {
+/// Returns a plan with these phases for so many devices.
+fn plan(devices: usize, phases: &[&str]) -> String {
+    let rows = ROWS_EACH * devices as u64;
     format!(
-        "workloads = [\"machine\", \"sensors\"]\nengines = [\"sqlite\"]\nscale = [\"{ROWS}\"]\n\
+        "workloads = [\"machine\", \"sensors\"]\nengines = [\"sqlite\"]\nscale = [\"{rows}\"]\n\
          clients = 2\nphases = {phases:?}\nruns = 2\ntrials = 1\n"
     )
 }
@@ -62,14 +63,14 @@ fn schemas(owner: &mut Store) -> usize {
     found
 }
 
-fn devices(sandbox: &Sandbox, plan: &str) -> Option<Vec<Device>> {
+fn devices(sandbox: &Sandbox, names: &[&'static str], plan: &str) -> Option<Vec<Device>> {
     if !is_here("postgres") {
         skipped("postgres", "its server is not here");
         return None;
     }
-    let mut devices = Device::all(sandbox, &NAMES)?;
+    let mut devices = Device::all(sandbox, names)?;
     let lines: Vec<String> = devices.iter().map(|device| device.line("")).collect();
-    fleet(sandbox, plan, &lines);
+    fleet(sandbox, plan, &lines, Program::Link);
     devices.iter_mut().for_each(|device| device.on(None));
     Some(devices)
 }
@@ -119,21 +120,23 @@ fn together(run: &Run) -> &ClientMachines {
     run.client_machines.as_deref().unwrap()
 }
 
-fn is_added_up(result: &ResultFile, phases: &[&str]) {
+fn is_added_up(result: &ResultFile, devices: &[&str], phases: &[&str]) {
     let trial = &result.cells[0].trials[0];
     let names: Vec<&str> = trial.phases.iter().map(|phase| phase.phase.as_str()).collect();
     assert_eq!(names, phases);
+    let rows = ROWS_EACH * devices.len() as u64;
     for phase in &trial.phases {
-        assert_eq!(phase.ops, if phase.phase == "update" { ROWS / 2 } else { ROWS });
+        assert_eq!(phase.ops, if phase.phase == "update" { rows / 2 } else { rows });
         assert_eq!(phase.runs.len(), 2);
         for run in &phase.runs {
             let all = together(run);
             let names: Vec<&str> = all.machines.iter().map(|one| one.device.as_str()).collect();
-            assert_eq!((names, run.clients.len()), (NAMES.to_vec(), 6));
+            assert_eq!((names, run.clients.len()), (devices.to_vec(), 2 * devices.len()));
             // Every row once, regardless of the client.
             assert_eq!(run.ops, phase.ops);
             assert_eq!(all.machines.iter().map(|one| one.ops).sum::<u64>(), run.ops);
-            assert!(all.machines.iter().all(|one| one.clients == 2 && one.ops == run.ops / 3));
+            let each = run.ops / devices.len() as u64;
+            assert!(all.machines.iter().all(|one| one.clients == 2 && one.ops == each));
             assert_eq!(all.machines.iter().map(|one| one.common_ops).sum::<u64>(), all.common_ops);
             assert!(all.common_ops > 0 && all.common_ops <= run.ops, "{all:?}");
             assert!(all.common_ns > 0 && all.common_ns <= run.elapsed_ns, "{all:?}");
@@ -162,9 +165,9 @@ fn is_added_up(result: &ResultFile, phases: &[&str]) {
 #[test]
 fn the_devices_are_clients_of_one_server_and_what_they_did_is_added_up() {
     let sandbox = Sandbox::new();
-    // Each run of a phase takes several Ansible plays.
-    let phases = sampled(["load", "read", "update"], 1);
-    let Some(_devices) = devices(&sandbox, &plan(&phases)) else { return };
+    // Each run of a phase takes several Ansible plays, and processes for each device.
+    let (names, phases) = (sampled(NAMES, 2), sampled(["load", "read", "update"], 1));
+    let Some(_devices) = devices(&sandbox, &names, &plan(names.len(), &phases)) else { return };
     let (mut owner, url) = server(&sandbox);
     let (mut told, mut tries) = (Vec::new(), 0);
     let ended = loop {
@@ -172,7 +175,8 @@ fn the_devices_are_clients_of_one_server_and_what_they_did_is_added_up() {
         let ended = thread::spawn(move || running.wait_with_output().unwrap());
         while !ended.is_finished() {
             told.extend(tellers());
-            thread::sleep(Duration::from_millis(100));
+            // A play and the longer orders take seconds.
+            thread::sleep(Duration::from_millis(300));
         }
         let ended = ProgramOutput::from(ended.join().unwrap());
         tries += 1;
@@ -193,14 +197,14 @@ fn the_devices_are_clients_of_one_server_and_what_they_did_is_added_up() {
     let result = sandbox.result("out");
     let [cell] = &result.cells[..] else { panic!("one cell: {:?}", result.cells) };
     assert_eq!((cell.status, &*cell.id.engine), (Status::Ok, "postgres"), "{:?}", cell.reason);
-    assert_eq!(result.plan.clients, 6);
-    assert_eq!(result.manifest.client_machines.len(), 3);
+    assert_eq!(result.plan.clients as usize, 2 * names.len());
+    assert_eq!(result.manifest.client_machines.len(), names.len());
     assert!(result.manifest.machine.cpu.is_some(), "they have it in common");
     assert!(result.manifest.finished.is_some());
-    is_added_up(&result, &phases);
+    is_added_up(&result, &names, &phases);
     assert_eq!(schemas(&mut owner), 0, "nothing is left on the server");
     assert_eq!(client_processes(&sandbox), Vec::<String>::new());
-    for name in NAMES {
+    for name in &names {
         assert_eq!(holders(&sandbox.path(name)), Vec::<String>::new());
     }
     for of in ["out", "fleet"] {
@@ -208,7 +212,7 @@ fn the_devices_are_clients_of_one_server_and_what_they_did_is_added_up() {
     }
 
     // A line for each client machine, here and in a report.
-    for name in NAMES {
+    for name in &names {
         for phase in &phases {
             let line = format!("{phase} postgres (by URL) · {name}");
             assert!(ended.stdout.contains(&line), "no '{line}' in\n{}", ended.stdout);
@@ -223,7 +227,7 @@ fn the_devices_are_clients_of_one_server_and_what_they_did_is_added_up() {
     let at = |name: &str| header.iter().position(|column| column == name).unwrap();
     let first = rows.records().next().unwrap().unwrap();
     let run = &result.cells[0].trials[0].phases[0].runs[0];
-    assert_eq!(&first[at("client_machines")], "3");
+    assert_eq!(first[at("client_machines")], names.len().to_string());
     assert_eq!(first[at("common_ops")], together(run).common_ops.to_string());
     let rate: f64 = first[at("ops_per_second")].parse().unwrap();
     let common = together(run).common_ops as f64 * 1e9 / together(run).common_ns as f64;
@@ -237,8 +241,8 @@ fn the_devices_are_clients_of_one_server_and_what_they_did_is_added_up() {
 fn a_client_machine_that_is_lost_ends_the_run_which_says_so() {
     let sandbox = Sandbox::new();
     // So many trials that one is under way whenever this process gets to look.
-    let plan = plan(&["load"]).replace("trials = 1", "trials = 1000");
-    let Some(mut devices) = devices(&sandbox, &plan) else { return };
+    let plan = plan(NAMES.len(), &["load"]).replace("trials = 1", "trials = 1000");
+    let Some(mut devices) = devices(&sandbox, &NAMES, &plan) else { return };
     let (mut owner, url) = server(&sandbox);
     let running = start(&sandbox, &format!("postgres={url}"));
     let attic = &mut devices[2];
@@ -284,7 +288,7 @@ fn what_makes_no_sense_is_said_before_any_device_is_asked() {
         fs::write(sandbox.path("fleet/plan/plan.toml"), plan).unwrap();
         of("postgres://db/x").expect_status(2).expect_stderr(&["has no effect on clients"]);
     }
-    fs::write(sandbox.path("fleet/plan/plan.toml"), self::plan(&["load"])).unwrap();
+    fs::write(sandbox.path("fleet/plan/plan.toml"), self::plan(NAMES.len(), &["load"])).unwrap();
     fs::remove_file(sandbox.path("fleet/clients.yml")).unwrap();
     of("postgres://db/x").expect_status(2).expect_stderr(&["clients.yml"]);
     sandbox

@@ -1,13 +1,15 @@
 //! `compare`, `gate`, `check`, `advise` and `report` on results of real runs, altered by hand.
 
 use std::fs;
+use std::sync::LazyLock;
 
 use crate::common::{ProgramOutput, Sandbox};
 use embermark_model::result::ResultFile;
 use embermark_report::site;
 
-/// Returns a sandbox with `old.json`: three short trials of two engines.
-fn measured() -> (Sandbox, ResultFile) {
+/// The result of three short trials of two engines, as text. The run takes most of the time of
+/// these tests, so that they share it.
+static RESULT: LazyLock<String> = LazyLock::new(|| {
     let sandbox = Sandbox::new();
     let words = [
         "run",
@@ -30,6 +32,14 @@ fn measured() -> (Sandbox, ResultFile) {
         "json",
     ];
     sandbox.embermark(&words).expect_status(0);
+    fs::read_to_string(sandbox.path("out/result.json")).unwrap()
+});
+
+/// Returns a sandbox with the result of the run in `out`, and with `old.json`, made steady.
+fn measured() -> (Sandbox, ResultFile) {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("out")).unwrap();
+    sandbox.write("out/result.json", &*RESULT);
     let mut result = sandbox.result("out");
     steady(&mut result);
     sandbox.write("old.json", serde_json::to_vec(&result).unwrap());
@@ -60,6 +70,16 @@ fn slower(mut result: ResultFile, engine: &str, factor: u64) -> Vec<u8> {
 }
 
 #[test]
+fn a_result_is_compared_gated_checked_advised_on_and_exported() {
+    compare_shows_and_ends_with_0_and_refuses_what_cannot_be_compared_with_2();
+    a_gate_ends_with_1_where_something_is_slower_and_writes_what_a_build_reads();
+    a_check_names_what_fails_and_an_anonymous_copy_can_be_read();
+    advice_ranks_by_weights_names_nobody_without_and_says_what_was_not_measured();
+    runs_go_to_a_parquet_file_and_not_to_the_terminal();
+    advice_is_three_lines_and_names_the_command_for_what_is_missing();
+    every_command_reads_a_compressed_result_and_names_a_damaged_one();
+}
+
 fn compare_shows_and_ends_with_0_and_refuses_what_cannot_be_compared_with_2() {
     let (sandbox, result) = measured();
     assert!(
@@ -92,7 +112,6 @@ fn compare_shows_and_ends_with_0_and_refuses_what_cannot_be_compared_with_2() {
     }
 }
 
-#[test]
 fn a_gate_ends_with_1_where_something_is_slower_and_writes_what_a_build_reads() {
     let (sandbox, result) = measured();
     sandbox.write("slow.json", slower(result, "sqlite", 2));
@@ -140,7 +159,6 @@ fn a_gate_ends_with_1_where_something_is_slower_and_writes_what_a_build_reads() 
         .expect_stderr(&["junit="]);
 }
 
-#[test]
 fn a_check_names_what_fails_and_an_anonymous_copy_can_be_read() {
     let (sandbox, mut result) = measured();
     result.manifest.warnings.push("pi has no room in home/pi/data on a pi3".to_owned());
@@ -163,7 +181,6 @@ fn a_check_names_what_fails_and_an_anonymous_copy_can_be_read() {
     sandbox.embermark(&["check", "none.json"]).expect_status(2).expect_stderr(&["no result file"]);
 }
 
-#[test]
 fn advice_ranks_by_weights_names_nobody_without_and_says_what_was_not_measured() {
     let (sandbox, result) = measured();
     let open = sandbox.embermark(&["advise", "old.json", "--show", "tables"]).expect_status(0);
@@ -233,7 +250,6 @@ fn advice_ranks_by_weights_names_nobody_without_and_says_what_was_not_measured()
     sandbox.embermark(&["advise"]).expect_status(2);
 }
 
-#[test]
 fn runs_go_to_a_parquet_file_and_not_to_the_terminal() {
     let (sandbox, _) = measured();
     let words = ["report", "old.json", "--format", "parquet", "-o", "runs.parquet"];
@@ -251,7 +267,6 @@ fn runs_go_to_a_parquet_file_and_not_to_the_terminal() {
     assert!(csv.starts_with("run_id,") && csv.contains("per_op_low_ns"));
 }
 
-#[test]
 fn advice_is_three_lines_and_names_the_command_for_what_is_missing() {
     let (sandbox, result) = measured();
     sandbox.write("slow.json", slower(result, "sqlite", 100));
@@ -270,7 +285,6 @@ fn advice_is_three_lines_and_names_the_command_for_what_is_missing() {
     assert!(paced.contains("commits of single rows were not measured"), "{paced}");
 }
 
-#[test]
 fn every_command_reads_a_compressed_result_and_names_a_damaged_one() {
     let (sandbox, _) = measured();
     let plain = fs::read_to_string(sandbox.path("out/result.json")).unwrap();

@@ -7,7 +7,7 @@ use crate::common::{Sandbox, is_here};
 use embermark_engines::{Origin, registry};
 use embermark_model::Status;
 use embermark_model::result::Cell;
-use embermark_skips::sampled;
+use embermark_skips::{cases, sampled};
 
 const RUN: [&str; 15] = [
     "run",
@@ -25,6 +25,22 @@ const RUN: [&str; 15] = [
     "--no-counting",
     "--engines",
     "sqlite,sqlite-defaults",
+];
+/// A run of one phase.
+const LOAD: [&str; 13] = [
+    "run",
+    "sensors",
+    "--scale",
+    "300",
+    "--variant",
+    "single",
+    "--phases",
+    "load",
+    "--runs",
+    "1",
+    "--trials",
+    "1",
+    "--no-counting",
 ];
 const FAST: [&str; 2] = ["--configuration", "fast=sqlite:synchronous=OFF,cache_size=-4000"];
 
@@ -188,9 +204,11 @@ fn the_durability_of_a_configuration_is_put_to_the_test_in_the_tier_of_its_autho
     }
     let sandbox = Sandbox::new();
     let root = nix::unistd::geteuid().is_root();
-    let states = if root { "30" } else { "0" };
-    let words = ["durability", "-t", "power", "--kills", "2", "--states", states, "--out", "out"];
-    let ended = sandbox.embermark(&[&words[..], &FAST].concat());
+    let states = if root { cases(15, 30) } else { 0 };
+    let (states, short_works) = (states.to_string(), cases(1, 14).to_string());
+    let words = ["durability", "-t", "power", "--kills", "2", "--states", &states];
+    let words = [&words[..], &["--short-works", &short_works, "--out", "out"], &FAST].concat();
+    let ended = sandbox.embermark(&words);
     let result: serde_json::Value =
         serde_json::from_slice(&fs::read(sandbox.path("out/result.json")).unwrap()).unwrap();
     assert_eq!(result["configurations"]["fast"]["settings"]["synchronous"], "OFF");
@@ -210,11 +228,11 @@ fn the_durability_of_a_configuration_is_put_to_the_test_in_the_tier_of_its_autho
     assert_eq!(ended.expect_status(1).status, 1, "a promise was broken");
 
     // A report shows the findings for these settings, and not for other settings of that name.
-    sandbox.embermark(&run(&["-t", "power", "--out", "measured"])).expect_status(0);
+    let load = [&LOAD[..], &["--engines", "sqlite", "-t", "power"]].concat();
+    sandbox.embermark(&[&load[..], &FAST, &["--out", "measured"]].concat()).expect_status(0);
     let renamed = ["--configuration", "f=sqlite:synchronous=OFF,cache_size=-4000"];
-    let other =
-        ["--configuration", "fast=sqlite:cache_size=-4000", "-t", "power", "--out", "other"];
-    sandbox.embermark(&[&RUN[..], &renamed, &other].concat()).expect_status(0);
+    let other = ["--configuration", "fast=sqlite:cache_size=-4000", "--out", "other"];
+    sandbox.embermark(&[&load[..], &renamed, &other].concat()).expect_status(0);
     let report = |of: &str| {
         let words = ["report", of, "--durability", "out/result.json", "--format", "table"];
         sandbox.embermark(&words).expect_status(0).stdout
@@ -229,10 +247,13 @@ fn the_durability_of_a_configuration_is_put_to_the_test_in_the_tier_of_its_autho
 fn the_version_of_the_system_is_a_column_beside_the_release_that_was_fetched() {
     let sandbox = Sandbox::new();
     let engines = ["rocksdb", "wiredtiger", "postgres", "mariadb"];
-    for engine in sampled(engines.into_iter().filter(|engine| is_here(engine)), 2) {
+    let here = engines.into_iter().filter(|engine| is_here(engine));
+    let (installed, lacking): (Vec<&str>, Vec<&str>) =
+        here.partition(|engine| registry::find(engine).unwrap().system().unwrap().is_ok());
+    for engine in [sampled(installed, 1), lacking].concat() {
         let (column, found) = (format!("{engine}-system"), registry::find(engine).unwrap());
         let both = format!("{engine},{column}");
-        let ran = sandbox.embermark(&[&RUN[..12], &["--engines", &both, "--out", engine]].concat());
+        let ran = sandbox.embermark(&[&LOAD[..], &["--engines", &both, "--out", engine]].concat());
         let folder = match found.system().unwrap() {
             Ok(folder) => folder.display().to_string(),
             Err(none) => {
@@ -268,7 +289,7 @@ fn another_library_is_a_column_of_every_report_and_compares() {
     }
     let run = |library: &str, out: &str| {
         let own = format!("own=rocksdb:library={library}");
-        let words = [&RUN[..12], &["--engines", "rocksdb", "--configuration", &own, "--out", out]];
+        let words = [&RUN[..13], &["--engines", "rocksdb", "--configuration", &own, "--out", out]];
         sandbox.embermark(&words.concat())
     };
     let shown = run("old", "first").expect_status(0).stdout;

@@ -14,6 +14,7 @@ use crate::hostile::assert_harmless;
 use embermark_model::result::ResultFile;
 use embermark_model::{Durability, Status};
 use embermark_skips::{sampled, skipped};
+use embermark_workloads::WORKLOADS;
 
 const RUN: [&str; 12] = [
     "run",
@@ -98,39 +99,36 @@ fn some_tiers() -> Vec<&'static str> {
     sampled(Durability::ALL.map(|tier| tier.name()), 1)
 }
 
+/// Verifies the engine of a library in these tiers, in two of the workloads or all. The words begin
+/// the command. Returns the table.
+fn verified(words: &[&str], engine: &str, library: &Path, tiers: &[&str]) -> String {
+    let workloads = sampled(WORKLOADS.iter().map(|workload| workload.info().id), 2);
+    let (tier, workload) = (tiers.join(","), workloads.join(","));
+    let some = ["-t", &tier, "-w", &workload, "--engine-library", text(library), "--dir", "."];
+    let ended = Sandbox::new().embermark(&[words, &some].concat()).expect_status(0);
+    let line = line_of(&ended.stdout, engine);
+    assert_eq!(line.matches("ok (").count(), tiers.len(), "{}", ended.stdout);
+    ended.stdout
+}
+
 #[test]
 fn an_engine_in_c_is_verified_in_every_workload_variant_and_tier() {
     let Some(library) = compiled::logmap() else { return };
-    let sandbox = Sandbox::new();
-    let tiers = some_tiers();
-    let words = ["verify", "-t", &tiers.join(","), "--engine-library", text(&library)];
-    let ended = sandbox.embermark(&[&words[..], &["--dir", "."]].concat()).expect_status(0);
-    let line = line_of(&ended.stdout, "logmap");
-    assert_eq!(line.matches("ok (").count(), tiers.len(), "{}", ended.stdout);
-    assert!(!ended.stdout.contains("sqlite"), "{}", ended.stdout);
+    let shown = verified(&["verify"], "logmap", &library, &some_tiers());
+    assert!(!shown.contains("sqlite"), "{shown}");
 }
 
 #[test]
 fn an_engine_that_answers_sql_is_verified_in_every_workload_variant_and_tier() {
     let Some(library) = compiled::sqlite() else { return };
-    let sandbox = Sandbox::new();
-    let tiers = some_tiers();
-    let words = ["verify", "-t", &tiers.join(","), "--engine-library", text(&library)];
-    let ended = sandbox.embermark(&[&words[..], &["--dir", "."]].concat()).expect_status(0);
-    let line = line_of(&ended.stdout, "sqlite-library");
-    assert_eq!(line.matches("ok (").count(), tiers.len(), "{}", ended.stdout);
+    verified(&["verify"], "sqlite-library", &library, &some_tiers());
 }
 
 #[test]
 fn an_engine_in_rust_is_verified_in_every_workload_and_variant() {
-    let (sandbox, library) = (Sandbox::new(), compiled::redb());
     // Its tier `power` has the settings of `process`.
     let tiers = sampled(["none", "process"], 1);
-    let words = ["verify", "redb-library", "-t", &tiers.join(","), "--dir", "."];
-    let library = ["--engine-library", text(&library)];
-    let ended = sandbox.embermark(&[&words[..], &library].concat()).expect_status(0);
-    let line = line_of(&ended.stdout, "redb-library");
-    assert_eq!(line.matches("ok (").count(), tiers.len(), "{}", ended.stdout);
+    verified(&["verify", "redb-library"], "redb-library", &compiled::redb(), &tiers);
 }
 
 /// Verifies the library that `make ENGINE` compiles, if it exists.
@@ -391,7 +389,7 @@ fn a_library_that_says_what_cannot_be_is_refused_with_what_is_wrong() {
         ("CRASHES_WHEN_LOADED", "killed by signal 11 (SIGSEGV)"),
         ("CRASHES_WHEN_ASKED", "killed by signal 11 (SIGSEGV)"),
     ];
-    for (wrong, says) in sampled(all, 6) {
+    for (wrong, says) in sampled(all, 3) {
         let Some(library) = hostile(wrong) else { return };
         refused(&library, &[says]);
     }
@@ -447,7 +445,7 @@ fn a_broken_engine_fails_in_its_own_cell() {
         ("SYNCS_NEVER", Status::Failed, "keep the tier 'process': it has sync=none"),
         ("TELLS_NOTHING", Status::Failed, "keep the tier 'process': it has sync=unknown"),
     ];
-    for (wrong, status, says) in sampled(all, 3) {
+    for (wrong, status, says) in sampled(all, 2) {
         let Some((ended, result)) = ran(wrong, &[]) else { return };
         let (ended, cell) = (ended.expect_status(1), of(&result, "hostile"));
         let reason = cell.reason.clone().unwrap_or_default();

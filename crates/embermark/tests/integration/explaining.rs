@@ -13,8 +13,8 @@ use nix::sys::signal::Signal;
 use nix::unistd::{User, geteuid};
 
 /// Measures a short run of an engine in a tier, with `--show explain`.
-fn words<'a>(engine: &'a str, scale: &'a str, tier: &'a str) -> Vec<&'a str> {
-    let run = ["run", "sensors", "-e", engine, "--scale", scale, "--variant", "commit-each"];
+fn words<'a>(engine: &'a str, tier: &'a str) -> Vec<&'a str> {
+    let run = ["run", "sensors", "-e", engine, "--scale", "200", "--variant", "commit-each"];
     let short = ["--phases", "load,read", "--runs", "2", "--trials", "1", "--no-counting"];
     [&run[..], &short, &["--show", "explain", "--out", "out", "--tier", tier]].concat()
 }
@@ -47,7 +47,7 @@ fn may_trace(run: &Run) -> bool {
 #[test]
 fn a_commit_that_survives_a_power_cut_is_one_flush_and_one_that_survives_its_process_none() {
     let sandbox = Sandbox::new();
-    let shown = sandbox.embermark(&words("sqlite", "200", "power,process"));
+    let shown = sandbox.embermark(&words("sqlite", "power,process"));
     let shown = shown.expect_status(0).stdout;
     let result = sandbox.result("out");
     let [power, process] = &result.cells[..] else { panic!("{:?}", result.cells) };
@@ -94,33 +94,9 @@ fn a_commit_that_survives_a_power_cut_is_one_flush_and_one_that_survives_its_pro
     assert!(flushes.any(|line| line == ("process", "load", "1", "0")), "{csv}");
 }
 
-#[test]
-fn all_processes_of_a_server_are_followed_and_its_client_stands_apart() {
-    if !is_here("postgres") {
-        return;
-    }
-    let sandbox = Sandbox::new();
-    sandbox.embermark(&words("postgres", "200", "power")).expect_status(0);
-    let result = sandbox.result("out");
-    let load = explained(&result.cells[0], "load");
-    if !may_trace(load) {
-        return;
-    }
-    let explained = load.explained.as_ref().unwrap();
-    let client = explained.client.as_ref().unwrap();
-    assert!(calls(&explained.engine, CallKind::Flush).unwrap() >= 200, "{explained:?}");
-    assert_eq!(calls(client, CallKind::Flush), Some(0));
-    // A request and its answer, on both sides.
-    for side in [&explained.engine, client] {
-        assert!(calls(side, CallKind::Network).unwrap() >= 400, "{explained:?}");
-        assert!(side.voluntary_switches.unwrap() > 0, "{explained:?}");
-    }
-    assert_nothing_left(&sandbox);
-}
-
 /// Starts a run and waits until its worker is traced. `None` if it ended before.
 fn traced(sandbox: &Sandbox, engine: &str) -> Option<Child> {
-    let mut command = sandbox.command(&words(engine, "2k", "process"));
+    let mut command = sandbox.command(&words(engine, "power"));
     let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let is_traced = |pid: &u32| {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
@@ -133,8 +109,9 @@ fn traced(sandbox: &Sandbox, engine: &str) -> Option<Child> {
     if up { Some(run) } else { None }
 }
 
+/// Tracing the start of a server takes seconds, so the same run shows both.
 #[test]
-fn a_traced_run_that_is_ended_leaves_no_process_and_can_be_gone_on_with() {
+fn all_processes_of_a_server_are_followed_also_in_a_run_that_was_ended_and_is_gone_on_with() {
     if !is_here("postgres") {
         return;
     }
@@ -148,8 +125,19 @@ fn a_traced_run_that_is_ended_leaves_no_process_and_can_be_gone_on_with() {
         run.wait().unwrap();
         assert_nothing_left(&sandbox);
         sandbox.embermark(&["run", "--resume", "out"]).expect_status(0);
-        let cells = sandbox.result("out").cells;
-        assert!(cells[0].explained("load").is_some(), "{:?}", cells[0].explaining);
+        let result = sandbox.result("out");
+        let load = explained(&result.cells[0], "load");
+        assert!(may_trace(load), "it was traced before: {load:?}");
+        let explained = load.explained.as_ref().unwrap();
+        let client = explained.client.as_ref().unwrap();
+        assert!(calls(&explained.engine, CallKind::Flush).unwrap() >= 200, "{explained:?}");
+        // The client stands apart.
+        assert_eq!(calls(client, CallKind::Flush), Some(0));
+        // A request and its answer, on both sides.
+        for side in [&explained.engine, client] {
+            assert!(calls(side, CallKind::Network).unwrap() >= 400, "{explained:?}");
+            assert!(side.voluntary_switches.unwrap() > 0, "{explained:?}");
+        }
         assert_nothing_left(&sandbox);
     }
 }
@@ -158,15 +146,14 @@ fn a_traced_run_that_is_ended_leaves_no_process_and_can_be_gone_on_with() {
 fn an_ordinary_user_may_explain() {
     // Uses a copy of the program outside of the target folder, which other users may not access.
     let sandbox = Sandbox::new_in("/var/tmp");
-    let mut command = sandbox.command(&words("sqlite", "200", "process"));
+    let mut command = sandbox.command(&words("sqlite", "process"));
     if geteuid().is_root() {
         let Ok(Some(nobody)) = User::from_name("nobody") else {
             return skipped("nobody", "there is no user of that name");
         };
         let (uid, gid) = (nobody.uid.as_raw(), nobody.gid.as_raw());
         chown(sandbox.path(""), Some(uid), Some(gid)).unwrap();
-        command =
-            sandbox.command_for(&sandbox.copied_program(), &words("sqlite", "200", "process"));
+        command = sandbox.command_for(&sandbox.copied_program(), &words("sqlite", "process"));
         command.uid(uid).gid(gid);
     }
     let ended = ProgramOutput::from(command.output().unwrap());

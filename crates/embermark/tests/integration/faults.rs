@@ -9,7 +9,8 @@ use crate::common::run_processes::{
     all_shared_memory, assert_nothing_left, running_processes, shared_memory, signal,
 };
 use crate::common::{
-    Mounted, ProgramOutput, Sandbox, is_here, processes, processes_using, read_result, wait_for,
+    Mounted, ProgramOutput, Sandbox, is_here, processes, processes_using, read_result, uncounted,
+    wait_for,
 };
 use embermark_model::Status;
 use embermark_skips::sampled;
@@ -46,8 +47,9 @@ fn start(sandbox: &Sandbox, words: &[&str]) -> Child {
 #[test]
 fn a_worker_killed_half_way_fails_its_cell_and_the_others_go_on() {
     let sandbox = Sandbox::new();
-    let words = ["run", "sensors", "-e", "sqlite,memory", "--scale", "100k", "--variant", "single"];
-    let words = [&words[..], &["--trials", "1", "--runs", "3", "--out", "out"]].concat();
+    let words = ["run", "sensors", "-e", "sqlite,memory", "--scale", "20k", "--variant", "single"];
+    let short = ["--phases", "load", "--trials", "1", "--runs", "10", "--out", "out"];
+    let words = [&words[..], &short, uncounted()].concat();
     let run = start(&sandbox, &words);
     let worker = wait_for("the worker", || worker_of(run.id(), "sqlite"));
     // It is half way when its database exists.
@@ -75,14 +77,15 @@ fn a_worker_killed_half_way_fails_its_cell_and_the_others_go_on() {
 /// The server engines.
 const SERVERS: [&str; 6] = ["postgres", "mariadb", "mongodb", "valkey", "influxdb", "harperdb"];
 
-/// Starts a run of one engine that is long enough to be disturbed. Returns it and its worker in the
-/// middle of a trial, while the server of a server engine runs. `None` if the engine is missing.
+/// Starts a run of one engine that is long enough to be disturbed: it loads few rows again and
+/// again. Returns it and its worker in the middle of a trial, while the server of a server engine
+/// runs. `None` if the engine is missing.
 fn in_the_middle(sandbox: &Sandbox, engine: &str) -> Option<(Child, u32)> {
     if !is_here(engine) {
         return None;
     }
-    let mut words = vec!["run", "sensors", "-e", engine, "--scale", "100k", "--variant", "single"];
-    words.extend(["--out", "out"]);
+    let mut words = vec!["run", "sensors", "-e", engine, "--scale", "20k", "--variant", "single"];
+    words.extend(["--phases", "load", "--runs", "50", "--out", "out"]);
     if engine == "harperdb" {
         words.extend(["--accept-license", engine]);
     }
@@ -118,7 +121,7 @@ fn an_interrupt_in_the_turn_of_any_engine_keeps_what_ended_and_leaves_nothing_ru
 
 #[test]
 fn a_worker_that_is_killed_takes_its_server_along() {
-    for engine in sampled(SERVERS, 2) {
+    for engine in sampled(SERVERS, 1) {
         let sandbox = Sandbox::new();
         let Some((run, worker)) = in_the_middle(&sandbox, engine) else { continue };
         assert!(signal(worker, Signal::SIGKILL));

@@ -40,11 +40,17 @@ fn phase<'a>(cell: &'a Cell, card: &str, name: &str) -> &'a FlashOfPhase {
     model.phase(name).unwrap()
 }
 
+/// Recording and modelling take most of the time, so that the report is of the same run.
 #[test]
-fn what_is_replayed_is_what_the_device_counted_and_synced_commits_cost_pages() {
+fn what_is_replayed_is_what_the_device_counted_and_the_report_calls_it_a_model() {
     let sandbox = Sandbox::new();
     let words = ["--tier", "process,power", "--variant", "commit-each,bulk"];
     let Some(result) = run(&sandbox, &words) else { return };
+    what_is_replayed_is_what_the_device_counted_and_synced_commits_cost_pages(&result);
+    the_report_calls_it_a_model_and_tells_years_at_a_rate_and_advice_says_from_where(&sandbox);
+}
+
+fn what_is_replayed_is_what_the_device_counted_and_synced_commits_cost_pages(result: &ResultFile) {
     let per_row = |engine: &str, tier: &str, variant: &str, card: &str| {
         let cell = result.cells.iter().find(|cell| {
             let id = &cell.id;
@@ -88,12 +94,9 @@ fn what_is_replayed_is_what_the_device_counted_and_synced_commits_cost_pages() {
     }
 }
 
-#[test]
-fn the_report_calls_it_a_model_and_tells_years_at_a_rate_and_advice_says_from_where() {
-    let sandbox = Sandbox::new();
-    let Some(_) = run(&sandbox, &["--tier", "power", "--variant", "commit-each"]) else {
-        return;
-    };
+fn the_report_calls_it_a_model_and_tells_years_at_a_rate_and_advice_says_from_where(
+    sandbox: &Sandbox,
+) {
     let report = |words: &[&str]| {
         sandbox.embermark(&[&["report", "out/result.json"], words].concat()).expect_status(0).stdout
     };

@@ -9,13 +9,19 @@ use std::{env, fs};
 
 use crate::common::{ProgramOutput, Sandbox, read_result, wait_for};
 use devices::{Device, write_program};
-use folder::{add_newer_package, fleet};
+use folder::{Program, add_newer_package, fleet};
 use serde_json::Value;
 
 const PLAN: &str = "workloads = [\"sensors\"]\nvariant = [\"single\"]\nengines = [\"sqlite\", \"redb\"]\n\
                     scale = [\"300\"]\ntrials = 3\nruns = 2\nno-such-file = true\n";
 
-const RUN: [&str; 6] = ["fleet", "run", "--look-every", "1", "-V", "embermark_needs_calm=false"];
+/// A plan of one short trial.
+const EDITED: &str = "# edited\nworkloads = [\"sensors\"]\nvariant = [\"single\"]\n\
+                      engines = [\"sqlite\"]\nscale = [\"300\"]\nphases = [\"load\"]\n\
+                      trials = 1\nruns = 1\n";
+
+/// Each look is a play of Ansible.
+const RUN: [&str; 6] = ["fleet", "run", "--look-every", "3", "-V", "embermark_needs_calm=false"];
 
 /// Returns the folder of a device's run, of the only plan.
 fn run_of(device: &Device) -> Option<std::path::PathBuf> {
@@ -48,7 +54,9 @@ fn a_device_that_fails_is_a_line_and_a_second_run_does_only_what_is_missing() {
         .iter()
         .map(|device| device.line(if device.name == "attic" { full } else { "" }))
         .collect();
-    fleet(&sandbox, &PLAN.replace("no-such-file = true\n", ""), &lines);
+    let phases = "phases = [\"load\", \"read\", \"update\"]\n";
+    let plan = PLAN.replace("no-such-file = true\n", phases);
+    fleet(&sandbox, &plan, &lines, Program::Link);
     for device in &mut devices[..4] {
         let path = (device.name == "museum").then_some(&*fake);
         device.on(path);
@@ -118,7 +126,7 @@ fn an_active_run_keeps_its_program_and_an_edited_plan_replaces_the_old_one() {
     let sandbox = Sandbox::new();
     let Some(mut devices) = Device::all(&sandbox, &["roof"]) else { return };
     let plan = PLAN.replace("no-such-file = true\n", "");
-    fleet(&sandbox, &plan, &[devices[0].line("")]);
+    fleet(&sandbox, &plan, &[devices[0].line("")], Program::Copy);
     let roof = &mut devices[0];
     roof.on(None);
     let mut first =
@@ -133,7 +141,7 @@ fn an_active_run_keeps_its_program_and_an_edited_plan_replaces_the_old_one() {
     assert!(!newer.exists(), "its workers start from the file of the program");
 
     // No run is active.
-    fs::write(sandbox.path("fleet/plan/plan.toml"), format!("# edited\n{plan}")).unwrap();
+    fs::write(sandbox.path("fleet/plan/plan.toml"), EDITED).unwrap();
     sandbox.embermark(&RUN).expect_status(0);
     assert!(newer.exists());
     let names = |folder: &str| {

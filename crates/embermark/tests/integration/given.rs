@@ -2,12 +2,18 @@
 
 use std::fs;
 use std::process::{Child, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use crate::common::run_processes::signal;
 use crate::common::{ProgramOutput, Sandbox, is_here, processes, wait_for};
 use embermark_engines::{OpenOptions, Store, registry};
 use embermark_model::{Durability, Status};
 use nix::sys::signal::Signal;
+
+/// Pause before each question to a server while a test waits. A question takes milliseconds of two
+/// processes.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Returns the schemas of runs on the server.
 fn schemas(owner: &mut Store) -> Vec<String> {
@@ -57,6 +63,7 @@ fn a_killed_worker_an_interrupt_and_a_killed_run_that_is_gone_on_with_leave_noth
     let mut begun = |out: &str, runs: &str| {
         let mut run = start(&sandbox, &[&words[..], &[out, "--runs", runs]].concat());
         let is_there = wait_for("its schema", || {
+            thread::sleep(PAUSE);
             let is_there = !schemas(&mut owner).is_empty();
             (is_there || run.try_wait().unwrap().is_some()).then_some(is_there)
         });
@@ -113,13 +120,15 @@ fn a_cell_whose_tier_is_changed_during_its_trial_is_wrong() {
         "mariadb=mysql://root@localhost/?socket={}",
         dir.join("server/run/socket").display()
     );
-    let words = ["run", "sensors", "-e", "mariadb", "--url", &url, "--scale", "5k", "--out", "out"];
+    let words = ["run", "sensors", "-e", "mariadb", "--url", &url, "--scale", "1k", "--out", "out"];
     let more = ["--variant", "single", "--trials", "1", "--runs", "10", "--no-counting"];
-    let mut run = start(&sandbox, &[&words[..], &more].concat());
+    let few = ["--phases", "load,read"];
+    let mut run = start(&sandbox, &[&words[..], &more, &few].concat());
     let tables =
         "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema LIKE 'embermark\\_%'";
     let tables = sql.prepare(tables).unwrap();
     let is_there = wait_for("its table", || {
+        thread::sleep(PAUSE);
         let mut count = 0;
         let mut visit = |row: &dyn embermark_engines::row::ResultRow| {
             count = row.int(0)?.unwrap_or_default();

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Stdio;
 
 use crate::common::run_processes::{assert_nothing_left, companions, signal};
-use crate::common::{ProgramOutput, Sandbox, is_here, processes, wait_for};
+use crate::common::{ProgramOutput, Sandbox, is_here, processes, uncounted, wait_for};
 use embermark_model::Status;
 use embermark_model::result::{Cell, Observed, PhaseResult, ResultFile};
 use nix::sys::signal::Signal;
@@ -75,7 +75,8 @@ fn what_was_written_in_the_sources_tables_is_what_is_read() {
     let sandbox = Sandbox::new();
     let words =
         ["--variant", "individual-published,bulk-published", "-s", "1k", "--set", "window=1s"];
-    run(&sandbox, "sqlite", &words).expect_status(0);
+    let phases = ["--phases", "write,read_individual,read_bulk,read_bulk1"];
+    run(&sandbox, "sqlite", &[&words[..], &phases, uncounted()].concat()).expect_status(0);
     let result = sandbox.result("out");
     let [single, bulk] = &result.cells[..] else { panic!("two variants") };
     for (cell, readers) in
@@ -131,8 +132,9 @@ fn what_nobody_wrote_cannot_be_read_and_no_store_of_keys_has_the_sources_tables(
 #[test]
 fn an_engine_for_one_process_is_read_in_it_and_says_so() {
     let sandbox = Sandbox::new();
-    run(&sandbox, "redb", &["--variant", "bulk", "-s", "5k", "--set", "window=1s"])
-        .expect_status(0);
+    let words = ["--variant", "bulk", "-s", "5k", "--set", "window=1s"];
+    let phases = ["--phases", "read_individual,live"];
+    run(&sandbox, "redb", &[&words[..], &phases, uncounted()].concat()).expect_status(0);
     let result = sandbox.result("out");
     let live = observed(only(&result), "live");
     assert!(!live.processes.contains_key("reader") && live.counts["reads"] >= 1, "{live:?}");
@@ -152,8 +154,8 @@ fn samples_that_do_not_fit_are_counted_as_lost() {
     let sandbox = Sandbox::new();
     let words =
         ["--variant", "individual", "--phases", "write", "-s", "1k", "--set", "window=500ms"];
-    run(&sandbox, "sqlite", &[&words[..], &["-t", "power", "--rate", "400000"]].concat())
-        .expect_status(0);
+    let fast = ["-t", "power", "--rate", "400000"];
+    run(&sandbox, "sqlite", &[&words[..], &fast, uncounted()].concat()).expect_status(0);
     let result = sandbox.result("out");
     let write = observed(only(&result), "write");
     let (samples, lost) = (write.counts["samples"], write.counts["lost"]);

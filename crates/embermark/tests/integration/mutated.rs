@@ -10,14 +10,13 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use crate::common::{ProgramOutput, Sandbox, wait_for};
-
-/// Default number of cases of each kind. Each case is a process.
-const CASES: u32 = 12;
+use embermark_skips::cases;
 
 fn config() -> ProptestConfig {
-    let known = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    let known = std::env::var("PROPTEST_CASES").ok().and_then(|known| known.parse().ok());
     ProptestConfig {
-        cases: known.unwrap_or(CASES),
+        // Each case is a process.
+        cases: known.unwrap_or_else(|| cases(6, 12)),
         // Limits the time to shrink a failure, and writes nothing next to the sources.
         max_shrink_iters: 32,
         failure_persistence: None,

@@ -1,32 +1,37 @@
 //! `embermark report` and the page that `embermark run` leaves.
 
-use crate::common::Sandbox;
+use crate::common::{ProgramOutput, Sandbox};
 use embermark_model::result::SCHEMA;
 use embermark_report::html;
 use embermark_skips::skipped;
 
-/// Returns a sandbox with two real results, `a` and `b`.
-fn measured() -> Sandbox {
+/// Two runs take most of the time, so that all of these are of their results, `a` and `b`.
+#[test]
+fn results_of_runs_make_a_page_or_a_file_and_what_is_no_result_is_refused() {
     let sandbox = Sandbox::new();
-    for out in ["a", "b"] {
-        let words = ["run", "sensors", "-e", "memory", "--scale", "200", "--runs", "2"];
-        sandbox
-            .embermark(&[&words[..], &["--trials", "1", "--out", out]].concat())
-            .expect_status(0);
-    }
-    sandbox
+    let run = |out| {
+        let words = ["run", "sensors", "-e", "memory", "--scale", "200", "--effort", "quick"];
+        let words = [&words[..], &["--variant", "single", "--no-counting", "--out", out]].concat();
+        sandbox.embermark(&words).expect_status(0)
+    };
+    let ended = run("a");
+    run("b");
+    a_run_leaves_a_page_beside_its_result_or_a_note_that_this_build_has_none(&sandbox, ended);
+    one_result_goes_to_a_file_in_the_form_that_was_asked_for(&sandbox);
+    what_is_no_result_is_refused_with_the_reason_and_makes_no_page(&sandbox);
+    several_results_make_one_page_and_nothing_else(&sandbox);
 }
 
-#[test]
-fn a_run_leaves_a_page_beside_its_result_or_a_note_that_this_build_has_none() {
-    let sandbox = Sandbox::new();
-    let words = ["run", "sensors", "-e", "memory", "--scale", "200", "--runs", "2", "--out", "out"];
-    let ended = sandbox.embermark(&words).expect_status(0);
-    let page = sandbox.path("out/report.html");
+/// `ended` is the run of `a`.
+fn a_run_leaves_a_page_beside_its_result_or_a_note_that_this_build_has_none(
+    sandbox: &Sandbox,
+    ended: ProgramOutput,
+) {
+    let page = sandbox.path("a/report.html");
     assert_eq!(page.exists(), html::is_built());
     if html::is_built() {
         let page = std::fs::read_to_string(page).unwrap();
-        assert!(page.contains(&sandbox.result("out").manifest.run_id));
+        assert!(page.contains(&sandbox.result("a").manifest.run_id));
         assert!(!page.contains("EMBERMARK-DATA"));
     } else {
         skipped("page", "this build has none; make build");
@@ -80,9 +85,7 @@ fn a_run_ends_in_one_screen_and_leaves_all_tables_beside_its_result() {
     assert_eq!(std::fs::read_to_string(sandbox.path("out/tables.txt")).unwrap(), tables);
 }
 
-#[test]
-fn several_results_make_one_page_and_nothing_else() {
-    let sandbox = measured();
+fn several_results_make_one_page_and_nothing_else(sandbox: &Sandbox) {
     let (a, b) = ("a/result.json", "b/result.json");
     sandbox.embermark(&["report", a, b]).expect_status(2).expect_stderr(&["-o report.html"]);
     sandbox
@@ -109,18 +112,14 @@ fn several_results_make_one_page_and_nothing_else() {
     }
 }
 
-#[test]
-fn one_result_goes_to_a_file_in_the_form_that_was_asked_for() {
-    let sandbox = measured();
+fn one_result_goes_to_a_file_in_the_form_that_was_asked_for(sandbox: &Sandbox) {
     let shown =
         sandbox.embermark(&["report", "a/result.json", "-f", "csv"]).expect_status(0).stdout;
     sandbox.embermark(&["report", "a/result.json", "-f", "csv", "-o", "a.csv"]).expect_status(0);
     assert_eq!(std::fs::read_to_string(sandbox.path("a.csv")).unwrap(), shown);
 }
 
-#[test]
-fn what_is_no_result_is_refused_with_the_reason_and_makes_no_page() {
-    let sandbox = measured();
+fn what_is_no_result_is_refused_with_the_reason_and_makes_no_page(sandbox: &Sandbox) {
     let good = std::fs::read_to_string(sandbox.path("a/result.json")).unwrap();
     sandbox.write("cut.json", &good[..good.len() / 2]);
     sandbox.write(

@@ -94,7 +94,7 @@ fn a_run_whose_terminal_is_closed_leaves_result_page_and_tables() {
     let sandbox = Sandbox::new();
     let terminal = terminal();
     let end = || Stdio::from(File::from(terminal.slave.try_clone().unwrap()));
-    let words = ["run", "sensors", "-e", "memory", "-s", "1k", "--runs", "2", "--trials", "3"];
+    let words = ["run", "sensors", "-e", "memory", "-s", "1k", "--runs", "2", "--trials", "1"];
     let mut command = sandbox.command(&[&words[..], &["--out", "out"]].concat());
     let mut run = command.stdout(end()).stderr(end()).spawn().unwrap();
     // Every later write fails.
@@ -161,8 +161,10 @@ impl Drop for Small {
 fn a_full_disk_is_called_so_whatever_the_engine_says() {
     let sandbox = Sandbox::new();
     let Some(small) = Small::at(sandbox.path("small")) else { return };
-    let engines = ["sqlite", "lmdb", "leveldb", "redb", "wiredtiger", "duckdb", "berkeleydb"];
-    let engines = sampled(engines.into_iter().filter(|engine| is_here(engine)), 4).join(",");
+    // SQLite needs more than this disk in each variant, whatever the others need.
+    let others = ["lmdb", "leveldb", "redb", "wiredtiger", "duckdb", "berkeleydb"];
+    let others = sampled(others.into_iter().filter(|engine| is_here(engine)), 1);
+    let engines = [&["sqlite"], &others[..]].concat().join(",");
     let words = ["run", "sensors", "-e", &engines, "-s", "200k", "--phases", "load", "--runs", "1"];
     let more = ["--trials", "1", "--no-counting", "--dir", "small", "--out", "out"];
     sandbox.embermark(&[&words[..], &more].concat()).expect_status(1);

@@ -32,10 +32,10 @@ const LINES: &[(&str, &str, &str)] = &{
     lines
 };
 
-/// Makes 1,000 results of 500 cells in long campaigns, otherwise 20 of 60.
+/// Makes 1,000 results of 500 cells in long campaigns, otherwise 12 of 40.
 fn shape() -> Shape {
     let is_long = std::env::var_os(LONG).is_some();
-    let (devices, versions, lines) = if is_long { (100, 10, 50) } else { (5, 4, 6) };
+    let (devices, versions, lines) = if is_long { (100, 10, 50) } else { (4, 3, 4) };
     Shape {
         devices,
         models: 26,

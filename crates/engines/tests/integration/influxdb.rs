@@ -13,6 +13,7 @@ use embermark_engines::series::{FieldValue, Point, Points, SeriesStore, TagValue
 use embermark_engines::sql::ResultRow;
 use embermark_engines::{Join, Link, OpenOptions, Result};
 use embermark_model::Durability;
+use embermark_skips::sampled;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -165,9 +166,8 @@ fn every_value_is_read_back_as_it_was_written_in_every_tier() {
 
 #[test]
 fn nothing_is_lost_by_bulk_or_one_by_one_in_any_tier() {
-    for (durability, singly) in
-        [(Durability::None, 20_000), (Durability::Process, 500), (Durability::Power, 500)]
-    {
+    let tiers = [(Durability::None, 20_000), (Durability::Process, 500), (Durability::Power, 500)];
+    for (durability, singly) in sampled(tiers, 1) {
         let Some((_dir, mut store)) = INFLUXDB.series(durability) else { return };
         assert_eq!(store.bulk("m", &mut made(0..200_000)).unwrap(), 200_000);
         store.flush().unwrap();
@@ -222,13 +222,19 @@ fn a_reopened_store_has_every_point_and_stays_usable_in_every_tier() {
 
 #[test]
 fn after_rest_a_shard_is_one_file_and_its_log_is_empty() {
-    let Some((dir, mut store)) = INFLUXDB.series(Durability::Process) else { return };
+    if !INFLUXDB.is_here() {
+        return;
+    }
+    // So little that a few of these loads fill the cache, which is half of it.
+    let dir = tempfile::tempdir().unwrap();
+    let small = OpenOptions { memory: 4 << 20, ..options(dir.path(), Durability::Process) };
+    let mut store = series(INFLUXDB.open(&small).store);
     for n in 0..6 {
-        store.bulk("m", &mut made(n * 100_000..(n + 1) * 100_000)).unwrap();
+        store.bulk("m", &mut made(n * 15_000..(n + 1) * 15_000)).unwrap();
     }
     store.maintain().unwrap();
     // Some of the deleted points are in the file, some still in the cache.
-    for n in 600_000..600_540 {
+    for n in 90_000..90_540 {
         write(&mut *store, n).unwrap();
     }
     store.execute("DELETE FROM m WHERE sensor = '3'").unwrap();
@@ -245,7 +251,7 @@ fn after_rest_a_shard_is_one_file_and_its_log_is_empty() {
     assert_eq!(files("data", "tombstone"), []);
     let log: u64 = files("wal", "wal").iter().map(|(_, bytes)| bytes).sum();
     assert!(log < 1_000, "{log} bytes of log");
-    assert_eq!(count(&mut *store), 600_540 - (0..600_540).filter(|n| n % 54 == 3).count() as i64);
+    assert_eq!(count(&mut *store), 90_540 - (0..90_540).filter(|n| n % 54 == 3).count() as i64);
     store.close().unwrap();
 }
 

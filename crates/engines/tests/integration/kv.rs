@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use crate::scopes::{Alone, Bytes, Listed, Reads, all, get, scan};
-use crate::stores::{Model, bulk, numbered, offers, open, victims};
+use crate::stores::{Model, Offer, bulk, numbered, offers, open, some_offers, victims};
 use embermark_engines::kv::{Direction, KvStore, Operations, Range, Table, TableDef};
 use embermark_engines::{
     Availability, Engine, EngineError, Kind, OpenOptions, Reopener, Scope, Store, registry,
@@ -273,10 +273,11 @@ const WITHOUT_UNDO: [&str; 2] = ["berkeleydb", "hybrid-bdb"];
 
 #[test]
 fn a_failed_batch_is_undone_and_the_store_stays_usable() {
-    for (engine, tier, _) in offers().into_iter().filter(|offer| is_on_disk(offer.0)) {
-        if tier == Durability::None && WITHOUT_UNDO.contains(&engine.info().id) {
-            continue;
-        }
+    let undoes = |(engine, tier, _): &Offer| {
+        is_on_disk(*engine)
+            && (*tier != Durability::None || !WITHOUT_UNDO.contains(&engine.info().id))
+    };
+    for (engine, tier, _) in some_offers(3, undoes) {
         let name = format!("{} ({tier})", engine.info().id);
         let dir = tempfile::tempdir().unwrap();
         let mut store = open(engine, tier, dir.path());
@@ -306,7 +307,7 @@ fn a_failed_batch_is_undone_and_the_store_stays_usable() {
 
 #[test]
 fn a_snapshot_refuses_changes_and_stays_as_it_was() {
-    for (engine, tier, _) in offers().into_iter().filter(|offer| is_on_disk(offer.0)) {
+    for (engine, tier, _) in some_offers(3, |offer| is_on_disk(offer.0)) {
         let name = format!("{} ({tier})", engine.info().id);
         let dir = tempfile::tempdir().unwrap();
         let mut store = open(engine, tier, dir.path());
@@ -576,7 +577,7 @@ fn settings_are_read_back_from_every_candidate() {
 
 #[test]
 fn a_closed_database_has_its_content_when_it_is_opened_again() {
-    for (engine, tier, _) in offers().into_iter().filter(|offer| is_on_disk(offer.0)) {
+    for (engine, tier, _) in some_offers(3, |offer| is_on_disk(offer.0)) {
         let dir = tempfile::tempdir().unwrap();
         let model = numbered(5_000, 33);
         let mut store = open(engine, tier, dir.path());
@@ -671,9 +672,22 @@ fn reopen(reopener: &Reopener, store: Box<dyn KvStore>) -> Box<dyn KvStore> {
 /// `suspend_checkpoints`, the others neither.
 const RECOVER: [&str; 6] = ["berkeleydb", "hybrid-bdb", "leveldb", "logmap", "rocksdb", "fjall"];
 
+fn recovers((engine, _, keeps): &Offer) -> bool {
+    RECOVER.contains(&engine.info().id) && *keeps >= Durability::Process
+}
+
+/// Returns two offers that recover and one that does not, each with whether it does, or all.
+fn with_and_without_recovery() -> impl Iterator<Item = (Offer, bool)> {
+    let of = |most, wanted| {
+        let some = some_offers(most, |offer| is_on_disk(offer.0) && recovers(offer) == wanted);
+        some.into_iter().map(move |offer| (offer, wanted))
+    };
+    of(2, true).chain(of(1, false))
+}
+
 #[test]
 fn after_a_crash_the_log_has_every_commit_or_the_engine_has_no_log() {
-    for (engine, tier, keeps) in offers().into_iter().filter(|offer| is_on_disk(offer.0)) {
+    for ((engine, tier, _), recovers) in with_and_without_recovery() {
         let name = format!("{} ({tier})", engine.info().id);
         let dir = tempfile::tempdir().unwrap();
         let reopener = Reopener::for_engine(engine, OpenOptions::new(dir.path(), tier, 64 << 20));
@@ -690,7 +704,6 @@ fn after_a_crash_the_log_has_every_commit_or_the_engine_has_no_log() {
             for (key, value) in numbered(100 + 100 * round, 33) {
                 store.put(alone, &key, &value).unwrap();
             }
-            let recovers = RECOVER.contains(&engine.info().id) && keeps >= Durability::Process;
             match store.crash_on_close() {
                 Ok(()) => {
                     assert!(recovers, "{name}");
@@ -711,13 +724,12 @@ fn after_a_crash_the_log_has_every_commit_or_the_engine_has_no_log() {
 #[test]
 fn a_log_has_every_change_after_checkpoints_are_suspended_or_the_reason_is_reported() {
     const PAIRS: u64 = 2_000;
-    for (engine, tier, keeps) in offers().into_iter().filter(|offer| is_on_disk(offer.0)) {
+    for ((engine, tier, _), recovers) in with_and_without_recovery() {
         let name = format!("{} ({tier})", engine.info().id);
         let dir = tempfile::tempdir().unwrap();
         let mut store = open(engine, tier, dir.path());
         let table = store.table(&TableDef::named("t")).unwrap();
         store.maintain().unwrap();
-        let recovers = RECOVER.contains(&engine.info().id) && keeps >= Durability::Process;
         match store.suspend_checkpoints(PAIRS * 41) {
             Ok(()) => assert!(recovers, "{name}"),
             Err(error) => {

@@ -8,17 +8,77 @@ use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use embermark_engines::OpenOptions;
-use embermark_engines::sql::{Access, Param, ResultRow, Rows, TableDef};
+use embermark_engines::sql::{Access, Param, ResultRow, Rows, SqlStore, TableDef};
 use embermark_model::Durability;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use tempfile::TempDir;
 
+use crate::mariadb_client;
 use crate::server::owner::Owner;
 use crate::server::readings::{Made, TABLE, counts_checkpoints, create, made, one_int};
 use crate::server::{ServerEngine, given, options, sql};
 
 const MARIADB: ServerEngine = ServerEngine("mariadb");
+
+#[test]
+fn values_columns_parameters_statements_and_a_lock_that_is_waited_for() {
+    MARIADB.each_on_one(
+        Durability::None,
+        &[
+            ("awkward values come back as they went in, by either way", awkward_values_come_back),
+            ("numbers of any kind are read, and what is none is refused by name", numbers_are_read),
+            ("an update counts the rows that held the value already", updates_count_all_rows),
+            (
+                "a text in a document differs from one with a trailing space",
+                spaces_in_documents_count,
+            ),
+            ("a column that begins with NULLs is loaded as what it is", late_values_are_loaded),
+            (
+                "a parameter of any type and size comes back through one statement",
+                mariadb_client::parameters_come_back,
+            ),
+            (
+                "columns of any type are read to their extremes",
+                mariadb_client::columns_are_read_to_their_extremes,
+            ),
+            (
+                "a statement of several results is refused, and the store goes on",
+                mariadb_client::several_results_are_refused,
+            ),
+            (
+                "every statement of a batch runs up to the first that fails",
+                mariadb_client::batches_run_up_to_the_first_failure,
+            ),
+            // The last one, because it changes a setting of the server.
+            (
+                "a change that waited for a lock in vain is made again",
+                mariadb_client::changes_that_waited_in_vain_are_made_again,
+            ),
+        ],
+    );
+}
+
+#[test]
+fn errors_loads_panics_checkpoints_and_a_user_with_few_rights() {
+    MARIADB.each_on_one(
+        Durability::Process,
+        &[
+            ("a bulk load is all or nothing", bulk_loads_are_all_or_nothing),
+            ("an error ends its transaction, and the store goes on", errors_end_their_transaction),
+            (
+                "a panic of the rows goes through a load and leaves the server running",
+                panics_of_rows_go_through_a_load,
+            ),
+            (
+                "a user without rights to the whole server can still be measured",
+                few_rights_are_enough,
+            ),
+            // The last one, because it changes settings of the server.
+            ("a checkpoint that is asked for is counted", checkpoints_are_counted),
+        ],
+    );
+}
 
 struct Listed<'a>(std::slice::Iter<'a, [Param<'a>; 4]>);
 
@@ -41,15 +101,13 @@ fn as_little_memory_as_the_engine_starts_with_is_enough() {
     store.close().unwrap();
 }
 
-#[test]
-fn a_checkpoint_that_is_asked_for_is_counted() {
-    let Some((_dir, mut store)) = MARIADB.readings(Durability::Process) else { return };
+fn checkpoints_are_counted(store: &mut dyn SqlStore, _: &TempDir) {
+    store.batch("TRUNCATE TABLE readings").unwrap();
     // These settings exist in every version: if no page stays changed, the log has nothing to hold
     // either.
     let none =
         "SET GLOBAL innodb_max_dirty_pages_pct_lwm = 0; SET GLOBAL innodb_max_dirty_pages_pct = 0";
-    counts_checkpoints(&mut *store, none);
-    store.close().unwrap();
+    counts_checkpoints(store, none);
 }
 
 /// Returns values that a text format, a signed number or a collation may spoil.
@@ -97,9 +155,8 @@ fn awkward() -> Vec<[Param<'static>; 4]> {
     rows
 }
 
-#[test]
-fn awkward_values_come_back_as_they_went_in_by_either_way() {
-    let Some((_dir, mut store)) = MARIADB.readings(Durability::None) else { return };
+fn awkward_values_come_back(store: &mut dyn SqlStore, _: &TempDir) {
+    store.batch("TRUNCATE TABLE readings").unwrap();
     let rows = awkward();
     let insert = store.prepare("INSERT INTO readings VALUES (?, ?, ?, ?)").unwrap();
     let read = store.prepare("SELECT * FROM readings WHERE sensor = ? AND ts = ?").unwrap();
@@ -139,14 +196,12 @@ fn awkward_values_come_back_as_they_went_in_by_either_way() {
     let bad = [Param::Int(-5), Param::Int(0), Param::Float(f64::NAN), Param::Null];
     assert!(store.run(insert, &bad).unwrap_err().to_string().contains("NaN"));
     assert!(store.bulk_insert(&TABLE, &mut Listed([bad].iter())).is_err());
-    let count = one_int(&mut *store, "SELECT count(*) FROM readings").unwrap();
+    let count = one_int(store, "SELECT count(*) FROM readings").unwrap();
     assert_eq!(count, Some(rows.len() as i64));
-    store.close().unwrap();
 }
 
-#[test]
-fn numbers_of_any_kind_are_read_and_what_is_none_is_refused_by_name() {
-    let Some((_dir, mut store)) = MARIADB.readings(Durability::None) else { return };
+fn numbers_are_read(store: &mut dyn SqlStore, _: &TempDir) {
+    store.batch("TRUNCATE TABLE readings").unwrap();
     store.bulk_insert(&TABLE, &mut made(1..4)).unwrap();
     let sql = "SELECT sum(ts), avg(ts), ts, CAST(7 AS UNSIGNED), 2.5, value, note, \
                lag(ts) OVER (ORDER BY ts), CAST(now() AS DATETIME) \
@@ -175,12 +230,10 @@ fn numbers_of_any_kind_are_read_and_what_is_none_is_refused_by_name() {
         };
         store.query(statement, &[], &mut look).unwrap();
     }
-    store.close().unwrap();
 }
 
-#[test]
-fn an_update_counts_the_rows_that_held_the_value_already() {
-    let Some((_dir, mut store)) = MARIADB.readings(Durability::None) else { return };
+fn updates_count_all_rows(store: &mut dyn SqlStore, _: &TempDir) {
+    store.batch("TRUNCATE TABLE readings").unwrap();
     store.bulk_insert(&TABLE, &mut made(0..10)).unwrap();
     let update = store.prepare("UPDATE readings SET value = ? WHERE ts >= ?").unwrap();
     for _ in 0..2 {
@@ -188,23 +241,18 @@ fn an_update_counts_the_rows_that_held_the_value_already() {
     }
     let error = store.run(update, &[Param::Int(4)]).unwrap_err().to_string();
     assert!(error.contains("UPDATE readings"), "{error}");
-    store.close().unwrap();
 }
 
-#[test]
-fn a_text_in_a_document_differs_from_one_with_a_trailing_space() {
-    let Some((_dir, mut store)) = MARIADB.sql(Durability::None) else { return };
+fn spaces_in_documents_count(store: &mut dyn SqlStore, _: &TempDir) {
     store.batch("CREATE TABLE documents (d JSON)").unwrap();
     store.batch(r#"INSERT INTO documents VALUES ('{"t": "a"}'), ('{"t": "a "}')"#).unwrap();
     let text = store.dialect().json_text("d", "t").unwrap();
     let sql = format!("SELECT 10 * COUNT(DISTINCT {text}) + SUM({text} = 'a') FROM documents");
-    assert_eq!(one_int(&mut *store, &sql).unwrap(), Some(21));
-    store.close().unwrap();
+    assert_eq!(one_int(store, &sql).unwrap(), Some(21));
 }
 
-#[test]
-fn an_error_ends_its_transaction_and_the_store_goes_on() {
-    let Some((_dir, mut store)) = MARIADB.readings(Durability::Process) else { return };
+fn errors_end_their_transaction(store: &mut dyn SqlStore, _: &TempDir) {
+    store.batch("TRUNCATE TABLE readings").unwrap();
     let insert = store.prepare("INSERT INTO readings VALUES (?, ?, ?, ?)").unwrap();
     let row = [Param::Int(1), Param::Int(2), Param::Null, Param::Text("x")];
     store.begin(Access::Write).unwrap();
@@ -213,7 +261,7 @@ fn an_error_ends_its_transaction_and_the_store_goes_on() {
     let error = store.run(insert, &row).unwrap_err().to_string();
     assert!(error.starts_with("mariadb could not run `INSERT INTO readings"), "{error}");
     assert!(error.contains("1062") && error.contains("Duplicate entry '1-2'"), "{error}");
-    assert_eq!(one_int(&mut *store, "SELECT count(*) FROM readings").unwrap(), Some(0));
+    assert_eq!(one_int(store, "SELECT count(*) FROM readings").unwrap(), Some(0));
     store.begin(Access::Read).unwrap();
     assert!(store.run(insert, &row).unwrap_err().to_string().contains("READ ONLY"));
     store.begin(Access::Write).unwrap();
@@ -222,20 +270,18 @@ fn an_error_ends_its_transaction_and_the_store_goes_on() {
     // The error of a later statement among several is reported too.
     let error = store.batch("SELECT 1; DROP TABLE nowhere; SELECT 2").unwrap_err().to_string();
     assert!(error.contains("nowhere"), "{error}");
-    assert_eq!(one_int(&mut *store, "SELECT count(*) FROM readings").unwrap(), Some(1));
-    store.close().unwrap();
+    assert_eq!(one_int(store, "SELECT count(*) FROM readings").unwrap(), Some(1));
 }
 
-#[test]
-fn a_bulk_load_is_all_or_nothing() {
+fn bulk_loads_are_all_or_nothing(store: &mut dyn SqlStore, _: &TempDir) {
     const ROWS: i64 = 99_999;
-    let Some((_dir, mut store)) = MARIADB.readings(Durability::Process) else { return };
+    store.batch("TRUNCATE TABLE readings").unwrap();
     assert_eq!(store.bulk_insert(&TABLE, &mut made(0..ROWS)).unwrap(), ROWS as u64);
     let whole = "SELECT CAST(count(*) + sum(ts) + count(value) * 1000 + sum(value * 4) AS SIGNED) \
                  FROM readings WHERE note = 'grün' AND sensor = ts DIV 1000";
     let values = (0..ROWS).filter(|n| n % 3 != 0);
     let expected = ROWS + (0..ROWS).sum::<i64>() + values.map(|n| n + 1000).sum::<i64>();
-    assert_eq!(one_int(&mut *store, whole).unwrap(), Some(expected));
+    assert_eq!(one_int(store, whole).unwrap(), Some(expected));
     // A load into a table that is not empty loses nothing, and an existing key undoes the load.
     assert_eq!(store.bulk_insert(&TABLE, &mut made(ROWS..ROWS + 10)).unwrap(), 10);
     let error = store.bulk_insert(&TABLE, &mut made(ROWS + 5..ROWS + 20)).unwrap_err().to_string();
@@ -247,18 +293,17 @@ fn a_bulk_load_is_all_or_nothing() {
     let error = store.bulk_insert(&absent, &mut made(0..ROWS)).unwrap_err().to_string();
     assert!(error.contains("absent") && error.contains("1146"), "{error}");
     let count = "SELECT count(*) FROM readings";
-    assert_eq!(one_int(&mut *store, count).unwrap(), Some(ROWS + 10));
+    assert_eq!(one_int(store, count).unwrap(), Some(ROWS + 10));
     let delete = store.prepare("DELETE FROM readings WHERE sensor = ? AND ts = ?").unwrap();
     for n in 0..500 {
         assert_eq!(store.run(delete, &[Param::Int(0), Param::Int(n)]).unwrap(), 1);
     }
     store.maintain().unwrap();
-    assert_eq!(one_int(&mut *store, count).unwrap(), Some(ROWS + 10 - 500));
+    assert_eq!(one_int(store, count).unwrap(), Some(ROWS + 10 - 500));
     let history = "SELECT CAST(variable_value AS SIGNED) FROM information_schema.global_status \
                    WHERE variable_name = 'Innodb_history_list_length'";
     // The server's own statistics may add a few at any time.
-    assert!(one_int(&mut *store, history).unwrap().unwrap() < 50);
-    store.close().unwrap();
+    assert!(one_int(store, history).unwrap().unwrap() < 50);
 }
 
 /// NULL in every nullable column, for more than a packet; then values.
@@ -287,9 +332,8 @@ const LONG: &str = "a text that is longer than any length that fits a byte would
                     hundred and fifty bytes long so that its length is three bytes itself, which \
                     it is now, or nearly so, or by now";
 
-#[test]
-fn a_column_that_begins_with_nulls_is_loaded_as_what_it_is() {
-    let Some((_dir, mut store)) = MARIADB.readings(Durability::None) else { return };
+fn late_values_are_loaded(store: &mut dyn SqlStore, _: &TempDir) {
+    store.batch("TRUNCATE TABLE readings").unwrap();
     let mut rows = LateValues { next: 0, row: [Param::Null; 4] };
     assert_eq!(store.bulk_insert(&TABLE, &mut rows).unwrap(), 100_000);
     let right = format!(
@@ -297,12 +341,10 @@ fn a_column_that_begins_with_nulls_is_loaded_as_what_it_is() {
          THEN value IS NULL AND note IS NULL WHEN ts < 90000 THEN value = ts AND note = 'late' \
          ELSE value = 0.5 AND note = '{LONG}' END"
     );
-    assert_eq!(one_int(&mut *store, &right).unwrap(), Some(100_000));
-    store.close().unwrap();
+    assert_eq!(one_int(store, &right).unwrap(), Some(100_000));
 }
 
-#[test]
-fn a_panic_of_the_rows_goes_through_a_load_and_leaves_the_server_running() {
+fn panics_of_rows_go_through_a_load(store: &mut dyn SqlStore, _: &TempDir) {
     struct Panicking(Made);
     impl Rows for Panicking {
         fn next(&mut self) -> Option<&[Param<'_>]> {
@@ -310,13 +352,12 @@ fn a_panic_of_the_rows_goes_through_a_load_and_leaves_the_server_running() {
             self.0.next()
         }
     }
-    let Some((_dir, mut store)) = MARIADB.readings(Durability::Process) else { return };
+    store.batch("TRUNCATE TABLE readings").unwrap();
     let load = std::panic::AssertUnwindSafe(|| {
         store.bulk_insert(&TABLE, &mut Panicking(made(0..10_000))).map(drop)
     });
     assert!(std::panic::catch_unwind(load).is_err());
-    assert_eq!(one_int(&mut *store, "SELECT 6 * 7").unwrap(), Some(42));
-    store.close().unwrap();
+    assert_eq!(one_int(store, "SELECT 6 * 7").unwrap(), Some(42));
 }
 
 /// Returns MariaDB's own client, of the installation that is measured.
@@ -382,9 +423,7 @@ fn commits_of_the_tier_process_survive_a_kill_of_the_server() {
     assert_eq!(count, [COMMITS.to_string()]);
 }
 
-#[test]
-fn a_user_without_rights_to_the_whole_server_can_still_be_measured() {
-    let Some((dir, mut owner)) = MARIADB.readings(Durability::Process) else { return };
+fn few_rights_are_enough(owner: &mut dyn SqlStore, dir: &TempDir) {
     owner
         .batch("CREATE USER guest@localhost; GRANT ALL ON `embermark\\_%`.* TO guest@localhost")
         .unwrap();
@@ -395,7 +434,6 @@ fn a_user_without_rights_to_the_whole_server_can_still_be_measured() {
     assert_eq!(guest.bulk_insert(&TABLE, &mut made(0..100)).unwrap(), 100);
     guest.maintain().unwrap();
     guest.close().unwrap();
-    owner.close().unwrap();
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! MariaDB by its C client: what is sent to the server and comes back, and which users it admits.
 
 use std::thread;
+use std::time::Duration;
 
-use embermark_engines::sql::{Access, Param, ResultRow};
+use embermark_engines::sql::{Access, Param, ResultRow, SqlStore};
 use embermark_engines::{EngineError, Link, OpenOptions, Result};
 use embermark_model::Durability;
+use tempfile::TempDir;
 
 use crate::server::owner::{run_passing, task, test_command};
 use crate::server::processes::peak;
@@ -33,9 +35,7 @@ fn echo(row: &dyn ResultRow, sent: Param<'_>) -> Result<Echo> {
     })
 }
 
-#[test]
-fn a_parameter_of_any_type_and_size_comes_back_through_one_statement() {
-    let Some((_dir, mut store)) = MARIADB.sql(Durability::None) else { return };
+pub fn parameters_come_back(store: &mut dyn SqlStore, _: &TempDir) {
     let statement = store.prepare("SELECT ?").unwrap();
     let long: Vec<String> =
         [63, 64, 65, 1023, 1024, 1025, 70_000, 2 << 20].map(|n| "ä€".repeat(n)).into();
@@ -80,12 +80,9 @@ fn a_parameter_of_any_type_and_size_comes_back_through_one_statement() {
         let given = params.len();
         assert!(error.contains(&format!("1 parameters, {given} are given")), "{error}");
     }
-    store.close().unwrap();
 }
 
-#[test]
-fn columns_of_any_type_are_read_to_their_extremes() {
-    let Some((_dir, mut store)) = MARIADB.sql(Durability::None) else { return };
+pub fn columns_are_read_to_their_extremes(store: &mut dyn SqlStore, _: &TempDir) {
     store
         .batch(
             "CREATE TABLE wide (a TINYINT, b SMALLINT, c MEDIUMINT, d INT, e BIGINT, f FLOAT, \
@@ -144,7 +141,6 @@ fn columns_of_any_type_are_read_to_their_extremes() {
         store.query(d, &[], &mut look).unwrap();
         assert_eq!(found, ["-2147483648", "2147483647"]);
     }
-    store.close().unwrap();
 }
 
 /// A result of 100 MB, with texts of all lengths up to 2,000 in turn.
@@ -206,29 +202,23 @@ fn in_little_memory() {
     store.close().unwrap();
 }
 
-#[test]
-fn a_statement_of_several_results_is_refused_and_the_store_goes_on() {
-    let Some((_dir, mut store)) = MARIADB.sql(Durability::None) else { return };
+pub fn several_results_are_refused(store: &mut dyn SqlStore, _: &TempDir) {
     store.batch("CREATE PROCEDURE two() BEGIN SELECT 1, 2; SELECT 'a'; END").unwrap();
     let call = store.prepare("CALL two()").unwrap();
     for _ in 0..2 {
         let error = store.query(call, &[], &mut |_| panic!("a row")).unwrap_err().to_string();
         assert!(error.contains("CALL two()") && error.contains("several results"), "{error}");
-        assert_eq!(one_int(&mut *store, "SELECT 6 * 7").unwrap(), Some(42));
+        assert_eq!(one_int(store, "SELECT 6 * 7").unwrap(), Some(42));
     }
-    store.close().unwrap();
 }
 
-#[test]
-fn every_statement_of_a_batch_runs_up_to_the_first_that_fails() {
-    let Some((_dir, mut store)) = MARIADB.sql(Durability::None) else { return };
+pub fn batches_run_up_to_the_first_failure(store: &mut dyn SqlStore, _: &TempDir) {
     let error = store
         .batch("CREATE TABLE a (x INT); SELECT * FROM a; INSERT INTO b VALUES (1); DROP TABLE a")
         .unwrap_err()
         .to_string();
     assert!(error.contains("ERROR 1146 (42S02)") && error.contains(".b'"), "{error}");
-    assert_eq!(one_int(&mut *store, "SELECT count(*) FROM a").unwrap(), Some(0));
-    store.close().unwrap();
+    assert_eq!(one_int(store, "SELECT count(*) FROM a").unwrap(), Some(0));
 }
 
 #[test]
@@ -274,9 +264,7 @@ fn who_is_let_in_is_the_servers_to_say_and_no_password_is_repeated() {
     owner.close().unwrap();
 }
 
-#[test]
-fn a_change_that_waited_for_a_lock_in_vain_is_made_again() {
-    let Some((_dir, mut store)) = MARIADB.sql(Durability::None) else { return };
+pub fn changes_that_waited_in_vain_are_made_again(store: &mut dyn SqlStore, _: &TempDir) {
     store
         .batch(
             "CREATE TABLE t (id INT PRIMARY KEY, n INT) ENGINE=InnoDB; \
@@ -302,12 +290,11 @@ fn a_change_that_waited_for_a_lock_in_vain_is_made_again() {
                      WHERE variable_name = 'Innodb_row_lock_waits'";
         while one_int(&mut *watcher, waits).unwrap().unwrap() < 2 {
             assert!(!other.is_finished(), "it gave up");
-            thread::yield_now();
+            thread::sleep(Duration::from_millis(10));
         }
         watcher.close().unwrap();
         store.commit().unwrap();
         assert_eq!(other.join().unwrap().unwrap(), 1);
     });
-    assert_eq!(one_int(&mut *store, "SELECT n FROM t").unwrap(), Some(11));
-    store.close().unwrap();
+    assert_eq!(one_int(store, "SELECT n FROM t").unwrap(), Some(11));
 }

@@ -82,7 +82,7 @@ fn reopen(reopener: &Reopener, store: Store) -> Result<Store> {
 
 #[test]
 fn opening_again_fifty_times_leaves_no_file_and_no_thread_behind() {
-    for engine in sampled(ENGINES.iter().filter(|engine| is_here(**engine)), 6) {
+    for engine in sampled(ENGINES.iter().filter(|engine| is_here(**engine)), 3) {
         let id = engine.info().id;
         let offered = |tier: &Durability| matches!(engine.tier(*tier), Tier::Offered { .. });
         for tier in sampled(Durability::ALL.into_iter().filter(offered), 1) {

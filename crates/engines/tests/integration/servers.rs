@@ -40,7 +40,7 @@ fn is_version(reported: &str, version: &str) -> bool {
 }
 
 #[test]
-fn a_private_server_starts_answers_and_is_gone_after_close() {
+fn a_private_server_starts_answers_nobody_on_tcp_and_is_gone_after_close() {
     for Facts { engine, processes, left, .. } in facts::here() {
         let (id, (dir, opened)) = (engine.0, engine.start(Durability::Process).unwrap());
         let Availability::Ready { version } = engine.engine().availability() else { panic!() };
@@ -56,10 +56,31 @@ fn a_private_server_starts_answers_and_is_gone_after_close() {
         // Its place is occupied.
         let error = engine.refused(&options(dir.path(), Durability::Process)).to_string();
         assert!(error.contains("could not lock") && error.contains("server"), "{error}");
+        assert_eq!(answering_on_tcp(server), usize::from(id == "influxdb"), "{id}");
         close(store).unwrap();
         assert_eq!(of_server.running(), [] as [u32; 0], "{id}");
         left(&server_dir);
     }
+}
+
+/// Returns on how many TCP ports a server answers, which it may only do to refuse. InfluxDB's
+/// listeners cannot be turned off.
+fn answering_on_tcp(server: u32) -> usize {
+    let mut refused = 0;
+    for port in ports(&sockets(server)) {
+        let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let question = "GET /query?q=SHOW+DATABASES HTTP/1.0\r\n\r\n";
+        let mut said = Vec::new();
+        // A server that does not speak HTTP may close the connection at any moment.
+        let _ = client
+            .write_all(question.as_bytes())
+            .and_then(|()| client.shutdown(Shutdown::Write))
+            .and_then(|()| client.read_to_end(&mut said));
+        let said = String::from_utf8_lossy(&said);
+        assert!(said.is_empty() || said.starts_with("HTTP/1.0 401"), "{said}");
+        refused += usize::from(!said.is_empty());
+    }
+    refused
 }
 
 #[test]
@@ -143,16 +164,6 @@ fn a_server_that_does_not_start_again_is_reported_with_the_end_of_its_log() {
 }
 
 #[test]
-fn a_dropped_store_takes_its_server_with_it() {
-    for Facts { engine, .. } in facts::here() {
-        let (dir, opened) = engine.start(Durability::None).unwrap();
-        let processes = Processes::of(opened.server.unwrap(), dir.path());
-        drop(opened);
-        assert_eq!(processes.running(), [] as [u32; 0], "{}", engine.0);
-    }
-}
-
-#[test]
 fn two_servers_run_at_once_and_share_nothing() {
     for Facts { engine, .. } in facts::here() {
         let both_filled = Barrier::new(2);
@@ -203,12 +214,12 @@ fn each_tier_is_set_and_read_back() {
 }
 
 #[test]
-fn nothing_listens_but_its_own_socket_in_its_own_directory() {
+fn nothing_listens_but_its_own_socket_and_a_dropped_store_takes_its_server_with_it() {
     for Facts { engine, socket, socket_mode, loopback, .. } in facts::here() {
         let (id, (dir, opened)) = (engine.0, engine.start(Durability::None).unwrap());
         let server = opened.server.unwrap();
         let server_dir = dir.path().join("server");
-        let processes = Processes::of(server, &server_dir);
+        let processes = Processes::of(server, dir.path());
         assert!(!sockets(server).is_empty(), "not even a Unix socket is seen");
         let mut protocols = Vec::new();
         for pid in processes.running() {
@@ -229,7 +240,8 @@ fn nothing_listens_but_its_own_socket_in_its_own_directory() {
         // A server that listens on a port as well, which no setting prevents, does so where nobody
         // else is.
         assert_eq!(processes.are_alone(), id == "harperdb");
-        close(opened.store).unwrap();
+        drop(opened);
+        assert_eq!(processes.running(), [] as [u32; 0], "{id}");
     }
 }
 
@@ -273,30 +285,21 @@ fn is_refused() {
 }
 
 #[test]
-fn a_server_dies_with_an_owner_that_is_killed() {
-    for Facts { engine, processes, .. } in facts::here() {
-        let dir = tempfile::tempdir().unwrap();
-        let owner = Owner::start(*engine, &dir.path().join("options"), None, &[]);
-        let running = owner.processes.running();
-        assert!(running.contains(&owner.server) && processes.contains(&running.len()));
-        owner.kill();
-    }
-}
-
-#[test]
-fn root_runs_it_as_another_user_where_it_refuses_and_anybody_else_as_himself() {
+fn a_server_dies_with_its_owner_and_root_runs_it_as_another_user_where_it_refuses() {
     let others = geteuid().is_root().then_some(NOBODY);
     if others.is_none() {
         skipped("root", "only root can try another user as well");
     }
-    for Facts { engine, refuses_root, .. } in facts::here() {
+    for Facts { engine, refuses_root, processes, .. } in facts::here() {
         for user in [None].into_iter().chain(others.map(Some)) {
             let dir = tempfile::tempdir().unwrap();
             let owner = Owner::start(*engine, &dir.path().join("options"), user, &[]);
             let (runs_as, ours) = (uid(owner.server), user.unwrap_or(geteuid().as_raw()));
             let is_another = *refuses_root && ours == 0;
             assert_eq!(runs_as == ours, !is_another, "{}: {runs_as}", engine.0);
-            for pid in owner.processes.running() {
+            let running = owner.processes.running();
+            assert!(running.contains(&owner.server) && processes.contains(&running.len()));
+            for pid in running {
                 assert!(addresses(&sockets(pid)).iter().all(|(_, address)| address == "0100007F"));
             }
             owner.kill();
@@ -466,30 +469,6 @@ fn over_tcp_nobody_is_let_in_without_a_password() {
         assert!(words.iter().any(|words| error.contains(words)), "{id}: {error}");
         close(second).unwrap();
         close(owner).unwrap();
-    }
-}
-
-/// InfluxDB's TCP listeners cannot be turned off.
-#[test]
-fn a_server_behind_a_socket_answers_nobody_on_tcp() {
-    for Facts { engine, .. } in facts::here() {
-        let (_dir, opened) = engine.start(Durability::Process).unwrap();
-        let mut refused = 0;
-        for port in ports(&sockets(opened.server.unwrap())) {
-            let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
-            let question = "GET /query?q=SHOW+DATABASES HTTP/1.0\r\n\r\n";
-            let mut said = Vec::new();
-            // A server that does not speak HTTP may close the connection at any moment.
-            let _ = client
-                .write_all(question.as_bytes())
-                .and_then(|()| client.shutdown(Shutdown::Write))
-                .and_then(|()| client.read_to_end(&mut said));
-            let said = String::from_utf8_lossy(&said);
-            assert!(said.is_empty() || said.starts_with("HTTP/1.0 401"), "{}: {said}", engine.0);
-            refused += usize::from(!said.is_empty());
-        }
-        assert_eq!(refused, usize::from(engine.0 == "influxdb"), "{}", engine.0);
-        close(opened.store).unwrap();
     }
 }
 

@@ -73,7 +73,7 @@ fn every_engine_that_takes_settings_has_a_case() {
 
 #[test]
 fn each_takes_a_setting_and_gives_it_back() {
-    for &(id, name, value, back, _) in CASES.iter().filter(|(id, ..)| here(id)) {
+    for &(id, name, value, back, _) in sampled(CASES.iter().filter(|(id, ..)| here(id)), 8) {
         let tier = strongest(id);
         let settings = opened(id, tier, &[(name, value)]).unwrap();
         let given = found(&settings, name);
@@ -87,7 +87,7 @@ fn each_takes_a_setting_and_gives_it_back() {
 
 #[test]
 fn each_refuses_a_value_that_it_does_not_take() {
-    for &(id, name, _, _, wrong) in CASES.iter().filter(|(id, ..)| here(id)) {
+    for &(id, name, _, _, wrong) in sampled(CASES.iter().filter(|(id, ..)| here(id)), 8) {
         let engine = registry::find(id).unwrap();
         let refused = match engine.settings().check([(name, wrong)]) {
             Err(why) => why,
@@ -114,7 +114,7 @@ fn each_takes_every_candidate_of_tuning_and_gives_it_back() {
     let all = ENGINES.iter().filter(|engine| here(engine.info().id)).flat_map(|engine| {
         engine.settings().candidates.iter().map(move |candidate| (*engine, candidate))
     });
-    for (engine, candidate) in sampled(all, 25) {
+    for (engine, candidate) in sampled(all, 12) {
         let (id, set) = (engine.info().id, candidate.set);
         let tier = candidate.keeps.min(Durability::Process);
         let settings = match opened(id, tier, set) {
@@ -210,7 +210,7 @@ fn a_tier_that_its_settings_undo_is_said_to_be_its_authors() {
         ),
         ("valkey", "appendfsync", "everysec", "appendfsync=everysec where power has always"),
     ];
-    for (id, name, value, says) in cases.into_iter().filter(|(id, ..)| here(id)) {
+    for (id, name, value, says) in sampled(cases.into_iter().filter(|(id, ..)| here(id)), 6) {
         let settings = opened(id, Durability::Power, &[(name, value)]).unwrap();
         assert_eq!(found(&settings, OWN_DURABILITY), Some(says), "{id}");
     }
@@ -286,12 +286,10 @@ fn berkeley_db_without_transactions_is_the_tier_none_and_says_so_in_others() {
 #[test]
 fn each_can_have_its_own_defaults_in_every_tier() {
     let mut with = Vec::new();
-    for engine in sampled(ENGINES.iter().filter(|engine| is_here(**engine)), 6) {
+    let engines = ENGINES.iter().filter(|engine| engine.settings().defaults().next().is_some());
+    for engine in sampled(engines.filter(|engine| is_here(**engine)), 2) {
         let (id, settings) = (engine.info().id, engine.settings());
         let defaults: Vec<_> = settings.defaults().collect();
-        if defaults.is_empty() {
-            continue;
-        }
         with.push(id);
         assert_eq!(settings.check(defaults.iter().copied()), Ok(()), "{id}");
         for tier in Durability::ALL {
@@ -314,46 +312,58 @@ fn an_unknown_name_is_answered_with_the_nearest_or_in_the_engines_words() {
         let error = settings.check([("journal_mode", "OFF")]).unwrap_err();
         assert!(error.contains("unknown value 'OFF'"), "{error}");
     }
-    for (id, name, says) in [
+    let cases = [
         ("duckdb", "treads", "threads"),
         ("postgres", "work_men", "unrecognized configuration parameter"),
         ("mariadb", "sort_bufer_size", "unknown variable"),
         ("valkey", "maxmemory-polici", "maxmemory-polici"),
         ("rocksdb", "max_background_job", "max_background_job"),
-    ] {
-        if here(id) {
-            let engine = registry::find(id).unwrap();
-            assert_eq!(engine.settings().check([(name, "1")]), Ok(()), "{id} is asked itself");
-            let error = opened(id, Durability::Power, &[(name, "1")]).unwrap_err().to_string();
-            assert!(error.contains(says), "{id}: {error}");
-        }
+    ];
+    for (id, name, says) in sampled(cases.into_iter().filter(|(id, ..)| here(id)), 2) {
+        let engine = registry::find(id).unwrap();
+        assert_eq!(engine.settings().check([(name, "1")]), Ok(()), "{id} is asked itself");
+        let error = opened(id, Durability::Power, &[(name, "1")]).unwrap_err().to_string();
+        assert!(error.contains(says), "{id}: {error}");
     }
 }
 
 #[test]
 fn what_is_left_to_an_engine_is_read_back_as_its_own() {
     let cases = [
-        ("duckdb", "preserve_insertion_order", "true"),
-        ("duckdb", "default_block_size", "262144"),
-        ("rocksdb", "write_buffer_size", "67108864"),
-        ("rocksdb", "max_bytes_for_level_base", "268435456"),
-        ("rocksdb", "target_file_size_base", "67108864"),
-        ("rocksdb", "bytes_per_sync", "0"),
-        ("rocksdb", "block_size", "4096"),
-        ("rocksdb", "filter_policy", "nullptr"),
-        ("wiredtiger", "cache_size", "100MB"),
-        ("wiredtiger", "checkpoint_sync", "true"),
-        ("wiredtiger", "leaf_page_max", "32768 (as set)"),
-        ("mongodb", "writeConcern", "default (as set)"),
-        ("mongodb", "journal before acknowledgement", "false"),
+        ("duckdb", &[("preserve_insertion_order", "true"), ("default_block_size", "262144")][..]),
+        (
+            "rocksdb",
+            &[
+                ("write_buffer_size", "67108864"),
+                ("max_bytes_for_level_base", "268435456"),
+                ("target_file_size_base", "67108864"),
+                ("bytes_per_sync", "0"),
+                ("block_size", "4096"),
+                ("filter_policy", "nullptr"),
+            ],
+        ),
+        (
+            "wiredtiger",
+            &[
+                ("cache_size", "100MB"),
+                ("checkpoint_sync", "true"),
+                ("leaf_page_max", "32768 (as set)"),
+            ],
+        ),
+        (
+            "mongodb",
+            &[("writeConcern", "default (as set)"), ("journal before acknowledgement", "false")],
+        ),
     ];
-    for (id, name, value) in cases.into_iter().filter(|(id, ..)| here(id)) {
+    for (id, left) in sampled(cases.into_iter().filter(|(id, _)| here(id)), 2) {
         let settings = registry::find(id).unwrap().settings();
         let defaults: Vec<_> = settings.defaults().collect();
         let theirs = opened(id, Durability::Process, &defaults).unwrap();
-        assert_eq!(found(&theirs, name), Some(value), "{id} {name}: {theirs:?}");
         let ours = opened(id, Durability::Process, &[]).unwrap();
-        assert_ne!(found(&ours, name), Some(value), "{id} {name} is set anyway");
+        for (name, value) in left {
+            assert_eq!(found(&theirs, name), Some(*value), "{id} {name}: {theirs:?}");
+            assert_ne!(found(&ours, name), Some(*value), "{id} {name} is set anyway");
+        }
     }
     if here("duckdb") {
         // Four fifths of the machine's memory, in words.
@@ -414,7 +424,7 @@ fn defaults_that_keep_less_than_a_tier_say_so() {
         ("mongodb", Durability::Process, "journal before acknowledgement=false"),
         ("mongodb", Durability::Power, "writeConcern=default"),
     ];
-    for (id, tier, says) in cases.into_iter().filter(|(id, ..)| here(id)) {
+    for (id, tier, says) in sampled(cases.into_iter().filter(|(id, ..)| here(id)), 2) {
         let settings = registry::find(id).unwrap().settings();
         let defaults: Vec<_> = settings.defaults().collect();
         let own = opened(id, tier, &defaults).unwrap();
@@ -453,7 +463,7 @@ fn what_servers_without_sql_keep_a_tier_by_can_be_asked_again() {
 
 #[test]
 fn a_tier_that_is_weakened_while_it_is_open_shows_in_the_settings_that_are_asked_again() {
-    for (id, tier, weaken) in WEAKENING.into_iter().filter(|(id, ..)| here(id)) {
+    for (id, tier, weaken) in sampled(WEAKENING.into_iter().filter(|(id, ..)| here(id)), 2) {
         let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
         let options = OpenOptions::new(folder.path(), tier, 32 << 20);

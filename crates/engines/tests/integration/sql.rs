@@ -202,7 +202,7 @@ fn sql(opened: Opened) -> Box<dyn SqlStore> {
 fn every_sql_engine_conforms_in_its_tiers() {
     let of_family =
         engines().iter().copied().filter(|engine| engine.info().family == DataModel::Sql);
-    for engine in sampled(of_family.filter(|engine| is_here(*engine)), 4) {
+    for engine in sampled(of_family.filter(|engine| is_here(*engine)), 2) {
         let offered = |tier: &Durability| !matches!(engine.tier(*tier), Tier::Unsupported { .. });
         for tier in sampled(Durability::ALL.into_iter().filter(offered), 1) {
             conform(engine, tier);

@@ -40,7 +40,7 @@ fn options(out: &Out, root: &Path) -> RunOptions {
     let energy = EnergyOptions {
         root: root.to_owned(),
         idle: Duration::from_secs(1),
-        slot: Duration::from_millis(400),
+        slot: Duration::from_millis(50),
         ..EnergyOptions::default()
     };
     RunOptions { energy, ..out.options() }
@@ -135,8 +135,8 @@ fn a_meter_that_ran_beside_a_run_is_found_by_the_load_pattern() {
     let mut csv = "time,volts,amperes\n".to_owned();
     let mut at = first - 5.0;
     while at < last {
-        csv += &format!("{:.3},5,{:.4}\n", at - 90.0, watts(at) / 5.0);
-        at += 0.05;
+        csv += &format!("{:.5},5,{:.4}\n", at - 90.0, watts(at) / 5.0);
+        at += slot / 8.0;
     }
     let file = out.path("").join("meter.csv");
     fs::write(&file, csv).unwrap();

@@ -49,7 +49,7 @@ fn a_time_that_is_too_short_leaves_cells_out_and_says_how_many() {
 fn every_cell_is_measured_once_and_then_those_that_are_not_told_apart() {
     // Both are the same engine and cannot be told apart: trials continue until the time is over or
     // both are known well. On a busy machine the time may be over before.
-    let mut lasts_ms = 8_000;
+    let mut lasts_ms = 4_000;
     let result = until(|| {
         let result = run(&within(lasts_ms), &Out::new().options()).unwrap();
         lasts_ms *= 2;
@@ -124,13 +124,29 @@ fn a_cpu_that_is_slowed_down_again_and_again_is_one_warning() {
 }
 
 fn a_run_that_falls_far_behind_the_best_is_stopped_and_says_what_was_done() {
+    /// Interrupts after the sixth trial.
+    struct Six(u32, Interrupt);
+    impl Progress for Six {
+        fn trial_ended(&mut self, _: Status, _: Option<&str>, _: Duration) {
+            self.0 += 1;
+            if self.0 == 6 {
+                self.1.set();
+            }
+        }
+    }
     // Each read of `slow` takes 5 ms, and `good` has done all of them long before.
     let plan = Plan {
-        lasts_ms: Some(20_000),
+        lasts_ms: Some(600_000),
         phases: Some(vec!["load".to_owned(), "read".to_owned()]),
         ..plan(&["good", "slow"])
     };
-    let result = run(&plan, &Out::new().options()).unwrap();
+    let out = Out::new();
+    let options = out.options();
+    let mut progress = Six(0, options.interrupt.clone());
+    let ended = embermark_harness::run(&plan, &options, &mut progress);
+    let Err(HarnessError::Interrupted { result: Some(result) }) = ended else {
+        panic!("it was interrupted")
+    };
     let cell = |engine: &str| result.cells.iter().find(|cell| cell.id.engine == engine).unwrap();
     let reads = |engine: &str| {
         let trials = cell(engine).trials.iter().flat_map(|trial| &trial.phases);

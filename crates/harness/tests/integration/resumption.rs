@@ -11,6 +11,7 @@ use embermark_harness::progress::Silent;
 use embermark_harness::{HarnessError, JOURNAL, RESULT, RunOptions, assemble, journal, resume};
 use embermark_model::plan::Plan;
 use embermark_model::result::ResultFile;
+use embermark_skips::sampled;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
@@ -62,7 +63,7 @@ fn a_run_cut_off_anywhere_comes_to_the_same_end_and_repeats_nothing() {
     let ends: Vec<usize> = (0..whole.len()).filter(|i| whole[*i] == b'\n').collect();
     // After each line, and in the middle of each line after the first.
     let cuts = ends.iter().map(|end| end + 1).chain(ends.windows(2).map(|w| (w[0] + w[1]) / 2));
-    for cut in cuts {
+    for cut in sampled(cuts, 6) {
         let out = left(&whole[..cut]);
         let before = assemble(&journal::read(&out.path(JOURNAL)).unwrap());
         let result = go_on(None, &out.options()).unwrap();
@@ -98,7 +99,7 @@ fn an_interrupted_run_is_gone_on_with_and_leaves_no_trace_of_the_interrupt_but_a
 }
 
 fn a_run_whose_journal_has_the_names_of_version_2_is_gone_on_with() {
-    let mut text = cut_off();
+    let (mut text, undisturbed) = cut_off();
     for (now, before) in [
         ("\"embermark_journal\":3", "\"embermark_journal\":2"),
         ("\"data_model\":", "\"family\":"),
@@ -114,22 +115,21 @@ fn a_run_whose_journal_has_the_names_of_version_2_is_gone_on_with() {
         text = text.replace(now, before);
     }
     let result = go_on(Some(&mixed()), &left(text.as_bytes()).options()).unwrap();
-    let undisturbed = run(&mixed(), &Out::new().options()).unwrap();
     assert_eq!(shape(&result), shape(&undisturbed));
     assert!(trials_of(&result).len() > 3 && result.manifest.finished.is_some());
 }
 
-/// The journal of a run of [`mixed`] after its third trial.
-fn cut_off() -> String {
+/// The journal of a run of [`mixed`] after its third trial, and the result of the whole run.
+fn cut_off() -> (String, ResultFile) {
     let out = Out::new();
-    run(&mixed(), &out.options()).unwrap();
+    let whole = run(&mixed(), &out.options()).unwrap();
     let text = fs::read_to_string(out.path(JOURNAL)).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    lines[..lines.len() - 4].join("\n") + "\n"
+    (lines[..lines.len() - 4].join("\n") + "\n", whole)
 }
 
 fn a_run_of_a_limited_time_has_no_number_of_trials_to_come_to() {
-    let limited = cut_off().replacen("\"plan\":{", "\"plan\":{\"lasts_ms\":1,", 1);
+    let limited = cut_off().0.replacen("\"plan\":{", "\"plan\":{\"lasts_ms\":1,", 1);
     let out = left(limited.as_bytes());
     let done = journal::read(&out.path(JOURNAL)).unwrap().trials.len();
     let warnings = go_on(None, &out.options()).unwrap().manifest.warnings;
@@ -138,7 +138,7 @@ fn a_run_of_a_limited_time_has_no_number_of_trials_to_come_to() {
 }
 
 fn what_a_killed_run_left_of_databases_is_removed() {
-    let out = left(cut_off().as_bytes());
+    let out = left(cut_off().0.as_bytes());
     let own = out.path("data/good-squares-100-process-single-0");
     fs::create_dir_all(&own).unwrap();
     fs::write(own.join("database"), "half").unwrap();
@@ -161,7 +161,7 @@ fn a_run_that_was_complete_is_shown_and_not_repeated() {
 }
 
 fn another_plan_program_machine_or_data_is_refused_with_the_reason() {
-    let journal = cut_off();
+    let (journal, _) = cut_off();
     let refusal = |journal: &str, asked: Option<&Plan>| {
         let out = left(journal.as_bytes());
         let error = go_on(asked, &out.options()).unwrap_err();

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use embermark_data::table::{infer, stage};
 use embermark_language::{BUILT_IN, ProposalOptions, parse, propose};
+use embermark_skips::cases;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -39,7 +40,7 @@ proptest! {
 /// Each reads a file several times.
 fn few() -> ProptestConfig {
     let known = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
-    ProptestConfig { cases: known.unwrap_or(24), ..ProptestConfig::default() }
+    ProptestConfig { cases: known.unwrap_or_else(|| cases(8, 24)), ..ProptestConfig::default() }
 }
 
 proptest! {

@@ -60,7 +60,7 @@ fn large(phases: usize, trials: u32) -> ResultFile {
     file
 }
 
-/// Makes some forms of a report, as [`sampled`], or all.
+/// Makes a form of a report, as [`sampled`], or all.
 fn is_shown_in_time(file: &ResultFile) {
     let path = Path::new("result.json");
     let options =
@@ -88,7 +88,7 @@ fn is_shown_in_time(file: &ResultFile) {
         ("JSON", &|| rendered(Format::Json)),
         ("page", &page),
     ];
-    for (what, make) in sampled(forms, 2) {
+    for (what, make) in sampled(forms, 1) {
         in_time(what, make);
     }
 }

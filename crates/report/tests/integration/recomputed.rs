@@ -72,10 +72,14 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 }
 
 /// One workload at one scale in one tier, with the lines of engines that compete.
-struct Place(Vec<Line>);
+struct Place<'a> {
+    lines: Vec<&'a Line>,
+    /// Variant and engine of each cell that did not do all of its work.
+    incomplete: BTreeSet<(&'a str, &'a str)>,
+}
 
-impl Place {
-    fn of(all: &[Line], workload: &str, scale: &str, tier: &str) -> Self {
+impl<'a> Place<'a> {
+    fn of(all: &[&'a Line], workload: &str, scale: &str, tier: &str) -> Self {
         let strength = |tier: &str| ["none", "process", "power"].iter().position(|t| *t == tier);
         let weaker = |line: &Line| {
             let effective = line["effective_durability"].as_str();
@@ -92,16 +96,24 @@ impl Place {
                 && !weaker(line)
                 && !is(line, "lost", "true")
         };
-        Self(all.iter().filter(belongs).cloned().collect())
+        let lines: Vec<&Line> = all.iter().copied().filter(belongs).collect();
+        // A phase that an engine does not support is no work of its cell.
+        let is_incomplete = |line: &&Line| {
+            !has("ok capped disputed unsupported", &line["cell_status"])
+                || !line["shortfall"].is_empty()
+        };
+        let cell = |line: &'a Line| (line["variant"].as_str(), line["engine"].as_str());
+        let incomplete = lines.iter().copied().filter(is_incomplete).map(cell).collect();
+        Self { lines, incomplete }
     }
 
     fn main(&self) -> &str {
-        self.0.first().map_or("", |line| &line["variant"])
+        self.lines.first().map_or("", |line| &line["variant"])
     }
 
     /// Variants and phases, in the order of the lines.
     fn rows(&self) -> BTreeSet<(String, String)> {
-        let own = self.0.iter().filter(|line| !line["phase"].is_empty());
+        let own = self.lines.iter().filter(|line| !line["phase"].is_empty());
         own.map(|line| (line["variant"].clone(), line["phase"].clone())).collect()
     }
 
@@ -109,7 +121,7 @@ impl Place {
     /// trial.
     fn cells(&self, variant: &str, counting: bool) -> BTreeMap<&str, Vec<&Line>> {
         let mut cells: BTreeMap<&str, Vec<&Line>> = BTreeMap::new();
-        for line in self.0.iter().filter(|line| is(line, "variant", variant)) {
+        for line in self.lines.iter().filter(|line| is(line, "variant", variant)) {
             if is(line, "counting", "true") == counting {
                 cells.entry(&line["engine"]).or_default().push(line);
             }
@@ -119,12 +131,7 @@ impl Place {
 
     /// Whether a cell did all of its work, except phases that its engine does not support.
     fn took_part(&self, variant: &str, engine: &str) -> bool {
-        let own = || {
-            let of = |line: &&Line| is(line, "variant", variant) && is(line, "engine", engine);
-            self.0.iter().filter(of)
-        };
-        own().all(|line| has("ok capped disputed unsupported", &line["cell_status"]))
-            && own().all(|line| line["shortfall"].is_empty())
+        !self.incomplete.contains(&(variant, engine))
     }
 
     /// Returns the time of a phase by engine, or the percentile of its trials.
@@ -164,7 +171,7 @@ impl Place {
     fn present(&self) -> BTreeSet<String> {
         let rows = self.rows();
         let timed = rows.iter().flat_map(|(variant, phase)| self.times(variant, phase).into_keys());
-        let short = self.0.iter().filter(|line| !line["shortfall"].is_empty());
+        let short = self.lines.iter().filter(|line| !line["shortfall"].is_empty());
         timed.chain(short.map(|line| line["engine"].clone())).collect()
     }
 
@@ -175,15 +182,6 @@ impl Place {
         cells.retain(|engine, _| self.took_part(variant, engine));
         let trials = |lines: &[&Line]| -> BTreeSet<String> {
             lines.iter().map(|line| line["trial"].clone()).collect()
-        };
-        let runs = |lines: &[&Line], trial: &str, phase: &str| -> Vec<Line> {
-            let own = lines.iter().filter(|line| {
-                is(line, "trial", trial)
-                    && is(line, "phase", phase)
-                    && has("ok capped", &line["phase_status"])
-                    && is(line, "discarded", "false")
-            });
-            own.map(|line| (*line).clone()).collect()
         };
         let did = |lines: &[&Line], phase: &String| {
             trials(lines).iter().all(|trial| !runs(lines, trial, phase).is_empty())
@@ -202,11 +200,11 @@ impl Place {
                 if what == "memory" {
                     let most = amounts.into_iter().fold(0.0, f64::max);
                     total = Some(total.unwrap_or(0.0).max(most));
-                    floor = floor.max(number(&runs[0], "memory_floor_bytes").unwrap_or(0.0));
+                    floor = floor.max(number(runs[0], "memory_floor_bytes").unwrap_or(0.0));
                     continue;
                 }
                 let ops: f64 = runs.iter().filter_map(|line| number(line, "ops")).sum();
-                let whole = number(&runs[0], "phase_ops")?;
+                let whole = number(runs[0], "phase_ops")?;
                 if whole > 0.0 {
                     let share = if ops > 0.0 { whole / ops } else { 1.0 / runs.len() as f64 };
                     total = Some(total.unwrap_or(0.0) + amounts.iter().sum::<f64>() * share);
@@ -257,7 +255,7 @@ impl Place {
                         && is(line, "phase", &row.1)
                         && is(line, "phase_status", "unsupported")
                 };
-                if criterion != "start" || !self.0.iter().any(cannot) {
+                if criterion != "start" || !self.lines.iter().copied().any(cannot) {
                     all.push((criterion.into(), self.times(&row.0, &row.1)));
                 }
                 if criterion == "ingest" {
@@ -279,12 +277,23 @@ impl Place {
             all.push((what.into(), self.used(self.main(), &main, what)));
         }
         // Phases with a fixed duration load once in the timed trials.
-        let lasts = self.0.iter().any(|line| !line["observed_window_ns"].is_empty());
+        let lasts = self.lines.iter().any(|line| !line["observed_window_ns"].is_empty());
         all.push(("disk".into(), self.of_cells(!lasts, "disk_allocated_bytes", 4_096.0)));
         all.push(("start".into(), self.of_cells(false, "open_ns", 0.0)));
         all.retain(|(_, figures)| figures.len() > 1);
         all
     }
+}
+
+/// Returns the counted runs of a phase in a trial.
+fn runs<'a>(lines: &[&'a Line], trial: &str, phase: &str) -> Vec<&'a Line> {
+    let counts = |line: &&Line| {
+        is(line, "trial", trial)
+            && is(line, "phase", phase)
+            && has("ok capped", &line["phase_status"])
+            && is(line, "discarded", "false")
+    };
+    lines.iter().copied().filter(counts).collect()
 }
 
 fn amount(line: &Line, what: &str) -> Option<f64> {
@@ -311,7 +320,7 @@ fn amount(line: &Line, what: &str) -> Option<f64> {
 /// Returns by criterion and engine the geometric mean of the ratios to the best of each line, over
 /// the workloads and scales that the engine took part in.
 fn recomputed(
-    lines: &[Line],
+    lines: &[&Line],
     places: &[(String, String)],
     tier: &str,
 ) -> BTreeMap<String, Figures> {
@@ -369,6 +378,7 @@ fn every_criterions_ratios_are_those_of_the_exported_table() {
     for path in recorded() {
         let file = load(&path).unwrap();
         assert!(file.plan.cards.is_empty(), "no card is modelled in {}", path.display());
+        let exported = exported(&file);
         for table in
             advise::tables(&[&file], None, &[embermark_model::Conditions::default()]).tables
         {
@@ -377,10 +387,8 @@ fn every_criterions_ratios_are_those_of_the_exported_table() {
                 let own = file.plan.configurations.get(column)?.client.as_ref()?;
                 Some(own.language().to_owned())
             };
-            let lines: Vec<Line> = exported(&file)
-                .into_iter()
-                .filter(|line| language(&line["engine"]) == table.client)
-                .collect();
+            let lines: Vec<&Line> =
+                exported.iter().filter(|line| language(&line["engine"]) == table.client).collect();
             for tier in ["none", "process", "power"] {
                 let of_tier = |name: String| name == tier;
                 let places: Vec<(String, String)> = table

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use crate::common::{Staged, options, store};
+use crate::common::{Staged, is_long, options, store};
 use embermark_engines::kv::{
     Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
 };
@@ -100,59 +100,66 @@ fn watched(options: &mut embermark_engines::OpenOptions, good: u64) -> Watched {
     Watched { store: Rc::new(RefCell::new(store)), batches: Rc::default(), good }
 }
 
-/// Returns the number of changes of each transaction of a phase.
-fn batches(rows: u64, variant: &str, phase: &str) -> Vec<u64> {
+/// Returns the number of changes of each transaction of each of these phases.
+fn batches<const N: usize>(staged: &Staged, variant: &str, phases: [&str; N]) -> [Vec<u64>; N] {
     let (_dir, mut options) = options();
     let store = watched(&mut options, u64::MAX);
     let batches = Rc::clone(&store.batches);
-    let mut bench = Staged::synthetic(rows).open(variant, Store::Kv(Box::new(store)));
-    let place = bench.phases().iter().position(|known| known.name == phase).unwrap();
-    bench.ready(place).unwrap();
-    batches.borrow_mut().clear();
-    let mut meter = Meter::new(None);
-    let answer = bench.run(place, &mut meter).unwrap();
-    let seen = batches.borrow().clone();
-    let changes = seen.iter().sum::<u64>();
-    if variant == "by-range" {
-        // An operation has ten rows.
-        assert_eq!(meter.measured().ops * 10, changes, "{phase}");
-    } else {
-        assert_eq!(meter.measured().ops, changes, "{variant}: {phase}");
-    }
-    bench.check(place, &answer, meter.measured()).unwrap();
-    seen
+    let mut bench = staged.open(variant, Store::Kv(Box::new(store)));
+    phases.map(|phase| {
+        let place = bench.phases().iter().position(|known| known.name == phase).unwrap();
+        bench.ready(place).unwrap();
+        batches.borrow_mut().clear();
+        let mut meter = Meter::new(None);
+        let answer = bench.run(place, &mut meter).unwrap();
+        let seen = batches.borrow().clone();
+        let changes = seen.iter().sum::<u64>();
+        if variant == "by-range" {
+            // An operation has ten rows.
+            assert_eq!(meter.measured().ops * 10, changes, "{phase}");
+        } else {
+            assert_eq!(meter.measured().ops, changes, "{variant}: {phase}");
+        }
+        bench.check(place, &answer, meter.measured()).unwrap();
+        seen
+    })
 }
 
-fn tens_and(tens: usize, rest: u64) -> Vec<u64> {
-    [vec![10_000; tens], vec![rest]].concat()
+fn tens_and(tens: u64, rest: u64) -> Vec<u64> {
+    [vec![10_000; tens as usize], vec![rest]].concat()
 }
 
 #[test]
 fn a_load_is_committed_by_10_000_rows_or_as_a_whole() {
-    assert_eq!(batches(9_999, "single", "load"), [9_999]);
-    assert_eq!(batches(100_001, "single", "load"), tens_and(10, 1));
-    assert_eq!(batches(100_001, "one-transaction", "load"), [100_001]);
+    assert_eq!(batches(&Staged::synthetic(9_999), "single", ["load"]), [[9_999]]);
+    let staged = Staged::synthetic(100_001);
+    assert_eq!(batches(&staged, "single", ["load"]), [tens_and(10, 1)]);
+    assert_eq!(batches(&staged, "one-transaction", ["load"]), [[100_001]]);
 }
 
 #[test]
 fn updates_and_deletes_are_committed_by_10_000_or_as_a_whole() {
-    const ROWS: u64 = 200_050;
+    // In tens of thousands: half of the rows are updated, a tenth is deleted.
+    let tenth = if is_long() { 2 } else { 1 };
+    let (half, changes) = (5 * tenth, ["update", "delete"]);
+    let staged = Staged::synthetic(tenth * 100_000 + 50);
     for variant in ["single", "bulk"] {
-        assert_eq!(batches(ROWS, variant, "update"), tens_and(10, 25), "{variant}");
-        assert_eq!(batches(ROWS, variant, "delete"), tens_and(2, 5), "{variant}");
+        let expected = [tens_and(half, 25), tens_and(tenth, 5)];
+        assert_eq!(batches(&staged, variant, changes), expected, "{variant}");
     }
-    assert_eq!(batches(ROWS, "one-transaction", "update"), [100_025]);
-    assert_eq!(batches(ROWS, "by-range", "update"), [100_020]);
-    assert_eq!(batches(ROWS, "by-range", "delete"), [20_000]);
+    let half = half * 10_000;
+    assert_eq!(batches(&staged, "one-transaction", ["update"]), [[half + 25]]);
+    let by_range = [[half + 20], [tenth * 10_000]];
+    assert_eq!(batches(&staged, "by-range", changes), by_range);
 }
 
 #[test]
 fn what_an_error_leaves_of_a_long_load_is_the_batches_before_it() {
+    let staged = Staged::synthetic(100_001);
     for (variant, left) in [("single", 30_000), ("one-transaction", 0)] {
         let (_dir, mut options) = options();
         let watched = watched(&mut options, 34_567);
         let store = Rc::clone(&watched.store);
-        let staged = Staged::synthetic(100_001);
         let mut bench = staged.open(variant, Store::Kv(Box::new(watched)));
         bench.ready(0).unwrap();
         let mut meter = Meter::new(None);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::common::{events_seed, options, some_candidates, store};
+use crate::common::{events_seed, options, spread, store};
 use embermark_engines::{Engine, EngineError, Reopener, registry};
 use embermark_meter::{Measured, Meter};
 use embermark_model::Scale;
@@ -75,24 +75,21 @@ fn of_bench(mut bench: Box<dyn Bench>, cap: Option<Duration>) -> Runs {
 #[test]
 fn every_engine_answers_every_phase_of_every_variant_rightly_or_says_why_not() {
     let (rows, mut wrong) = (staged(ROWS), Vec::new());
-    for engine in some_candidates() {
-        for variant in find("events").unwrap().info().variants {
-            let what = format!("{} {}", engine.info().id, variant.name);
-            match runs(engine, &rows, variant.name, Some(CAP)) {
-                Some(Ok(runs)) => wrong.extend(runs.into_iter().filter_map(|(phase, run)| {
-                    let why = match run {
-                        Err(why) => why,
-                        Ok(run) if run.ops == 0 => "nothing was done".to_owned(),
-                        Ok(_) => return None,
-                    };
-                    Some(format!("{what} {phase}: {why}"))
-                })),
-                // The documents are JSON, which an engine may lack.
-                Some(Err(error))
-                    if error.is_unsupported() && error.to_string().contains("JSON") => {}
-                Some(Err(error)) => wrong.push(format!("{what}: {error}")),
-                None => {}
-            }
+    for (engine, variant) in spread(find("events").unwrap().info().variants) {
+        let what = format!("{} {}", engine.info().id, variant.name);
+        match runs(engine, &rows, variant.name, Some(CAP)) {
+            Some(Ok(runs)) => wrong.extend(runs.into_iter().filter_map(|(phase, run)| {
+                let why = match run {
+                    Err(why) => why,
+                    Ok(run) if run.ops == 0 => "nothing was done".to_owned(),
+                    Ok(_) => return None,
+                };
+                Some(format!("{what} {phase}: {why}"))
+            })),
+            // The documents are JSON, which an engine may lack.
+            Some(Err(error)) if error.is_unsupported() && error.to_string().contains("JSON") => {}
+            Some(Err(error)) => wrong.push(format!("{what}: {error}")),
+            None => {}
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

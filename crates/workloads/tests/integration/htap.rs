@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::common::{drive_phases, options, some_candidates, store};
+use crate::common::{drive_phases, options, spread, store};
 use embermark_engines::Reopener;
 use embermark_language::{PUBLISHED, parse};
 use embermark_model::Scale;
@@ -15,16 +15,16 @@ use embermark_workloads::{Spec, Workload, find};
 /// The limit of a run's time.
 const CAP: Duration = Duration::from_millis(200);
 
-/// Runs the wanted phases on some engines.
-fn runs(workload: &dyn Workload, variant: &str, rows: u64, wanted: impl Fn(&str) -> bool) {
-    let staged = tempfile::tempdir().unwrap();
-    let file = staged.path().join("rows");
+/// Runs the wanted phases of variants with numbers of rows on some engines.
+fn runs(workload: &dyn Workload, cells: &[(&str, u64)], wanted: impl Fn(&str) -> bool) {
     let source = workload.source(&DataSource::Synthetic, 42).unwrap();
-    source.stage(Scale::Rows(rows), &file).unwrap();
-    for engine in some_candidates() {
+    for (engine, (variant, rows)) in spread(cells.iter().copied()) {
         let (_dir, mut options) = options();
         let Some(store) = store(engine, &mut options) else { continue };
-        let cell = workload.prepare(&Spec::of(file.clone(), variant, 7)).unwrap();
+        let staged = tempfile::tempdir().unwrap();
+        let file = staged.path().join("rows");
+        source.stage(Scale::Rows(rows), &file).unwrap();
+        let cell = workload.prepare(&Spec::of(file, variant, 7)).unwrap();
         let bench = cell.open(store, Reopener::for_engine(engine, options)).unwrap();
         for outcome in drive_phases(bench, 2, Some(CAP), &wanted) {
             let what = format!("{} {variant} {}, {rows} rows", engine.info().id, outcome.name);
@@ -36,19 +36,16 @@ fn runs(workload: &dyn Workload, variant: &str, rows: u64, wanted: impl Fn(&str)
 
 #[test]
 fn every_variant_counts_what_it_has_put_in() {
-    for variant in ["commit-each", "single", "bulk"] {
-        for rows in [1, 300] {
-            runs(find("htap").unwrap(), variant, rows, |name| name == "insert_count");
-        }
-    }
+    let variants = ["commit-each", "single", "bulk"];
+    let cells = [1, 300].map(|rows| variants.map(|variant| (variant, rows))).concat();
+    runs(find("htap").unwrap(), &cells, |name| name == "insert_count");
 }
 
 /// After each run the engine is asked for its indexes.
 #[test]
 fn every_attribute_has_an_index() {
-    for rows in [1, 300] {
-        runs(find("htap").unwrap(), "indexed", rows, |name| name == "insert_count");
-    }
+    let cells = [("indexed", 1), ("indexed", 300)];
+    runs(find("htap").unwrap(), &cells, |name| name == "insert_count");
 }
 
 #[test]
@@ -64,5 +61,5 @@ fn every_index_finds_its_rows() {
     let questions = by("name", "\"babe\"") + &by("age", "7") + &by("breed", "\"Golden Retriever\"");
     let definition = parse("htap", &format!("{text}\n{questions}"), &[]).unwrap();
     let workload = Defined::leak(definition, PathBuf::new(), 0.0);
-    runs(workload, "indexed", 300, |name| name.starts_with("by_"));
+    runs(workload, &[("indexed", 300)], |name| name.starts_with("by_"));
 }

@@ -205,9 +205,14 @@ fn liar(lie: Lie) -> Store {
     Store::Kv(Box::new(liar))
 }
 
+/// Stages rows for `sensors`.
+fn staged() -> Staged {
+    Staged::synthetic(1_000)
+}
+
 /// Returns the phases of `sensors` that detect a lie.
-fn found_out(lie: Lie, variant: &str) -> Vec<&'static str> {
-    wrong(Staged::synthetic(1_000).open(variant, liar(lie)))
+fn found_out(staged: &Staged, lie: Lie, variant: &str) -> Vec<&'static str> {
+    wrong(staged.open(variant, liar(lie)))
 }
 
 /// A table whose rows are stored as those of `sensors` are: four numbers behind a byte.
@@ -256,18 +261,6 @@ mix = { read = 0.9, each = 0.1 }
 ops = 1000
 "#;
 
-/// Returns the phases of a workload file that detect a lie.
-fn found_out_in_a_file(lie: Lie) -> Vec<&'static str> {
-    let dir = tempfile::tempdir().unwrap();
-    let definition = parse("lies.toml", FILE, &[]).unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    let workload = Defined::leak(definition, dir.path().to_owned(), 0.0);
-    let rows = dir.path().join("rows");
-    let source = workload.source(&DataSource::Synthetic, 42).unwrap();
-    source.stage(Scale::Rows(1_000), &rows).unwrap();
-    let cell = workload.prepare(&Spec::of(rows, "as-written", 7)).unwrap();
-    wrong(cell.open(liar(lie), connecting()).unwrap())
-}
-
 /// Returns the phases whose answers are wrong.
 fn wrong(bench: Box<dyn Bench>) -> Vec<&'static str> {
     let wrong = drive(bench, 2, None).into_iter().filter(|outcome| {
@@ -279,43 +272,47 @@ fn wrong(bench: Box<dyn Bench>) -> Vec<&'static str> {
 
 #[test]
 fn an_honest_store_is_not_accused() {
-    assert_eq!(found_out(Lie::None, "single"), [""; 0]);
+    assert_eq!(found_out(&staged(), Lie::None, "single"), [""; 0]);
 }
 
 #[test]
 fn rows_lost_while_loading_are_missed() {
-    assert!(found_out(Lie::DropsPuts, "single").contains(&"load"));
-    assert!(found_out(Lie::DropsPuts, "commit-each").contains(&"load"));
-    assert!(found_out(Lie::DropsInBulk, "bulk").contains(&"load"));
+    let staged = staged();
+    assert!(found_out(&staged, Lie::DropsPuts, "single").contains(&"load"));
+    assert!(found_out(&staged, Lie::DropsPuts, "commit-each").contains(&"load"));
+    assert!(found_out(&staged, Lie::DropsInBulk, "bulk").contains(&"load"));
 }
 
 #[test]
 fn a_read_that_invents_misses_or_bends_a_value_is_wrong() {
+    let staged = staged();
     for lie in [Lie::InventsValues, Lie::MissesKeys, Lie::BendsGets] {
-        assert_eq!(found_out(lie, "single"), ["read"], "{lie:?}");
+        assert_eq!(found_out(&staged, lie, "single"), ["read"], "{lie:?}");
     }
 }
 
 #[test]
 fn updates_and_deletes_that_did_not_happen_are_noticed() {
+    let staged = staged();
     for lie in [Lie::IgnoresUpdates, Lie::DeniesUpdates, Lie::SpillsUpdates] {
-        assert_eq!(found_out(lie, "single"), ["update"], "{lie:?}");
-        assert_eq!(found_out(lie, "commit-each"), ["update"], "{lie:?}");
+        assert_eq!(found_out(&staged, lie, "single"), ["update"], "{lie:?}");
+        assert_eq!(found_out(&staged, lie, "commit-each"), ["update"], "{lie:?}");
     }
     for lie in [Lie::IgnoresDeletes, Lie::DeniesDeletes] {
-        assert_eq!(found_out(lie, "single"), ["delete"], "{lie:?}");
+        assert_eq!(found_out(&staged, lie, "single"), ["delete"], "{lie:?}");
     }
 }
 
 #[test]
 fn ranges_that_were_not_changed_or_in_part_are_noticed() {
-    assert_eq!(found_out(Lie::None, "by-range"), [""; 0]);
-    assert!(found_out(Lie::DropsPuts, "by-range").contains(&"update"));
-    assert_eq!(found_out(Lie::IgnoresDeletes, "by-range"), ["delete"]);
+    let staged = staged();
+    assert_eq!(found_out(&staged, Lie::None, "by-range"), [""; 0]);
+    assert!(found_out(&staged, Lie::DropsPuts, "by-range").contains(&"update"));
+    assert_eq!(found_out(&staged, Lie::IgnoresDeletes, "by-range"), ["delete"]);
     // The rows of a range are found before they are removed, so the store is not asked for them.
-    assert_eq!(found_out(Lie::DeniesDeletes, "by-range"), [""; 0]);
+    assert_eq!(found_out(&staged, Lie::DeniesDeletes, "by-range"), [""; 0]);
     for lie in [Lie::SkipsInScan, Lie::RepeatsInScan] {
-        let wrong = found_out(lie, "by-range");
+        let wrong = found_out(&staged, lie, "by-range");
         assert!(
             ["update", "delete"].iter().all(|phase| wrong.contains(phase)),
             "{lie:?}: {wrong:?}"
@@ -325,31 +322,33 @@ fn ranges_that_were_not_changed_or_in_part_are_noticed() {
 
 #[test]
 fn a_row_of_the_file_that_was_lost_and_a_question_of_one_sensor_that_is_wrong_are_noticed() {
+    let staged = staged();
     for variant in ["csv", "asked"] {
-        assert_eq!(found_out(Lie::None, variant), [""; 0]);
+        assert_eq!(found_out(&staged, Lie::None, variant), [""; 0]);
     }
-    assert!(found_out(Lie::DropsInBulk, "csv").contains(&"load"));
+    assert!(found_out(&staged, Lie::DropsInBulk, "csv").contains(&"load"));
     let asked = ["avg_sensor", "daily_summary"];
     for lie in [Lie::SkipsInScan, Lie::RepeatsInScan, Lie::BendsScans] {
-        let wrong = found_out(lie, "asked");
+        let wrong = found_out(&staged, lie, "asked");
         assert!(asked.iter().all(|phase| wrong.contains(phase)), "{lie:?}: {wrong:?}");
     }
 }
 
 #[test]
 fn a_newest_reading_that_is_not_the_newest_is_wrong() {
-    assert_eq!(found_out(Lie::MissesTheNewest, "single"), ["last_readings"]);
+    assert_eq!(found_out(&staged(), Lie::MissesTheNewest, "single"), ["last_readings"]);
 }
 
 #[test]
 fn a_scan_that_repeats_skips_or_bends_one_row_makes_its_questions_wrong() {
+    let staged = staged();
     for lie in [Lie::RepeatsInScan, Lie::SkipsInScan] {
-        let wrong = found_out(lie, "single");
+        let wrong = found_out(&staged, lie, "single");
         for phase in ["load", "daily_summary", "full_profile", "update", "delete"] {
             assert!(wrong.contains(&phase), "{lie:?}: {phase} not in {wrong:?}");
         }
     }
-    let wrong = found_out(Lie::BendsScans, "single");
+    let wrong = found_out(&staged, Lie::BendsScans, "single");
     for phase in ["load", "avg_sensor", "daily_summary", "full_profile"] {
         assert!(wrong.contains(&phase), "{phase} not in {wrong:?}");
     }
@@ -357,7 +356,8 @@ fn a_scan_that_repeats_skips_or_bends_one_row_makes_its_questions_wrong() {
 
 #[test]
 fn a_scan_in_the_wrong_order_makes_what_goes_from_row_to_row_wrong() {
-    let wrong = found_out(Lie::ReversesScans, "single");
+    let staged = staged();
+    let wrong = found_out(&staged, Lie::ReversesScans, "single");
     for phase in ["outages", "full_profile"] {
         assert!(wrong.contains(&phase), "{phase} not in {wrong:?}");
     }
@@ -365,7 +365,7 @@ fn a_scan_in_the_wrong_order_makes_what_goes_from_row_to_row_wrong() {
 
 #[test]
 fn a_read_that_is_behind_the_last_update_makes_the_update_wrong() {
-    assert_eq!(found_out(Lie::StaleReads, "single"), ["update"]);
+    assert_eq!(found_out(&staged(), Lie::StaleReads, "single"), ["update"]);
 }
 
 #[test]
@@ -385,11 +385,22 @@ fn a_workload_file_finds_lies_out_in_the_phases_in_which_they_are_told() {
         (Lie::MissesTheNewest, &["latest"]),
         (Lie::StaleReads, &["change", "mixed"]),
     ];
+    let dir = tempfile::tempdir().unwrap();
+    let definition = parse("lies.toml", FILE, &[]).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let workload = Defined::leak(definition, dir.path().to_owned(), 0.0);
+    let rows = dir.path().join("rows");
+    let source = workload.source(&DataSource::Synthetic, 42).unwrap();
+    source.stage(Scale::Rows(1_000), &rows).unwrap();
+    let spec = Spec::of(rows, "as-written", 7);
+    let found = |lie| {
+        let cell = workload.prepare(&spec).unwrap();
+        wrong(cell.open(liar(lie), connecting()).unwrap())
+    };
     for (lie, phases) in expected {
-        assert_eq!(found_out_in_a_file(lie), phases, "{lie:?}");
+        assert_eq!(found(lie), phases, "{lie:?}");
     }
     for lie in [Lie::RepeatsInScan, Lie::SkipsInScan, Lie::BendsScans] {
-        let wrong = found_out_in_a_file(lie);
+        let wrong = found(lie);
         for phase in ["load", "window", "means"] {
             assert!(wrong.contains(&phase), "{lie:?}: {phase} not in {wrong:?}");
         }

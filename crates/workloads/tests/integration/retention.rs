@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use crate::common::{Plain, connecting, drive_phases, options, some_candidates, store};
+use crate::common::{Plain, connecting, drive_phases, options, spread, store};
 use embermark_engines::kv::{
     Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
 };
@@ -27,19 +27,17 @@ fn bench(rows: u64, variant: &str, store: Store) -> (TempDir, Box<dyn Bench>) {
 
 #[test]
 fn every_engine_keeps_a_day_of_rows_and_answers_rightly_in_both_variants() {
-    for engine in some_candidates() {
-        for variant in ["batch", "commit-each"] {
-            let (_dir, mut options) = options();
-            let Some(store) = store(engine, &mut options) else { continue };
-            let (_rows, bench) = bench(1_000, variant, store);
-            let outcomes = drive_phases(bench, 2, None, |name| name == "keep");
-            let [keep] = &outcomes[..] else { panic!("one phase") };
-            let what = format!("{} {variant}", engine.info().id);
-            assert_eq!(keep.wrong, None, "{what}");
-            for measured in &keep.measured {
-                // A day is 1,000 rows: half of another day has arrived, so old rows were removed.
-                assert!(measured.ops >= 1_500 && measured.elapsed_ns > 0, "{what}: {measured:?}");
-            }
+    for (engine, variant) in spread(["batch", "commit-each"]) {
+        let (_dir, mut options) = options();
+        let Some(store) = store(engine, &mut options) else { continue };
+        let (_rows, bench) = bench(1_000, variant, store);
+        let outcomes = drive_phases(bench, 2, None, |name| name == "keep");
+        let [keep] = &outcomes[..] else { panic!("one phase") };
+        let what = format!("{} {variant}", engine.info().id);
+        assert_eq!(keep.wrong, None, "{what}");
+        for measured in &keep.measured {
+            // A day is 1,000 rows: half of another day has arrived, so old rows were removed.
+            assert!(measured.ops >= 1_500 && measured.elapsed_ns > 0, "{what}: {measured:?}");
         }
     }
 }

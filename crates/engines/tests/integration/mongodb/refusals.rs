@@ -16,8 +16,8 @@ use super::{MONGODB, READINGS, count, insert, url_of};
 use crate::server::{documents, given};
 
 #[test]
-fn a_password_is_in_no_error() {
-    let Some((dir, owner)) = MONGODB.documents(Durability::None) else { return };
+fn an_error_has_the_servers_code_and_words_and_no_password() {
+    let Some((dir, mut store)) = MONGODB.documents(Durability::None) else { return };
     let right = url_of(&dir);
     let refused = |url: &str| MONGODB.refused(&given(url, Durability::None)).to_string();
     // A user that the server does not know, and invalid URLs.
@@ -35,12 +35,7 @@ fn a_password_is_in_no_error() {
     }
     let error = refused(&right.replace("mongodb://", "mongodb://me:hunter2@"));
     assert!(error.contains("mongod.sock") && error.contains("uthentication failed"), "{error}");
-    owner.close().unwrap();
-}
 
-#[test]
-fn an_error_has_the_servers_code_and_words() {
-    let Some((_dir, mut store)) = MONGODB.documents(Durability::None) else { return };
     let readings = store.create(&READINGS).unwrap();
     let mut nothing = |_: &dyn ResultRow| Ok(());
     let ask = |text: &str| format!("mongodb could not answer `{text}`: ");

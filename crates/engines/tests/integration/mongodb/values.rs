@@ -8,6 +8,7 @@ use embermark_engines::document::{
 use embermark_engines::sql::ResultRow;
 use embermark_engines::{EngineError, Result};
 use embermark_model::Durability;
+use tempfile::TempDir;
 
 use super::client::Client;
 use super::{MONGODB, READINGS, url_of};
@@ -28,9 +29,17 @@ fn find_one(
 }
 
 #[test]
-fn every_kind_of_value_is_stored_as_what_it_is_and_comes_back() {
+fn every_kind_of_value_comes_back_a_date_finds_documents_and_a_large_answer_comes_in_parts() {
     let Some((dir, mut store)) = MONGODB.documents(Durability::None) else { return };
-    let store = &mut *store;
+    every_kind_of_value_is_stored_as_what_it_is_and_comes_back(&mut *store, &dir);
+    documents_without_a_key_are_found_by_a_date_in_its_order_and_then_as_they_came(&mut *store);
+    a_large_answer_comes_in_parts_and_one_that_is_left_is_forgotten(&mut *store, &dir);
+}
+
+fn every_kind_of_value_is_stored_as_what_it_is_and_comes_back(
+    store: &mut dyn DocumentStore,
+    dir: &TempDir,
+) {
     let kinds = store.create(&KINDS).unwrap();
     let (long, other) = ("long, ü ".repeat(200_000), "a\0b \u{1f525}");
     let list = [Value::Int(1), Value::Null, Value::Text("x")];
@@ -45,7 +54,7 @@ fn every_kind_of_value_is_stored_as_what_it_is_and_comes_back() {
     values.extend([&b""[..], &[0, 255, 1, 128]].map(Value::Bytes));
     values.extend([0, -1, 1_518_465_409_135].map(Value::Date));
     values.extend([Value::List(&[]), Value::List(&list), Value::Fields(&within)]);
-    let client = Client::new(&url_of(&dir));
+    let client = Client::new(&url_of(dir));
     for (id, value) in (0..).zip(&values) {
         let document = Document { key: &[Value::Int(id)], fields: &[("value", *value)] };
         store.insert(kinds, &document).unwrap();
@@ -127,9 +136,9 @@ static DATED: CollectionDef =
     CollectionDef { name: "dated", key: &[], indexes: &[&["time"]], fields: &["time", "parts"] };
 
 /// The workload `machine` relies on this order if many documents have the same date.
-#[test]
-fn documents_without_a_key_of_ours_are_found_by_a_date_in_its_order_and_then_as_they_came() {
-    let Some((_dir, mut store)) = MONGODB.documents(Durability::None) else { return };
+fn documents_without_a_key_are_found_by_a_date_in_its_order_and_then_as_they_came(
+    store: &mut dyn DocumentStore,
+) {
     let dated = store.create(&DATED).unwrap();
     for (number, time) in (0..).zip([5, 3, 5, 4, 5, 3]) {
         let channels = [Value::Int(number), Value::Int(7)];
@@ -183,14 +192,14 @@ impl Documents for Readings {
     }
 }
 
-#[test]
-fn a_large_answer_comes_in_parts_and_one_that_is_left_is_forgotten() {
+fn a_large_answer_comes_in_parts_and_one_that_is_left_is_forgotten(
+    store: &mut dyn DocumentStore,
+    dir: &TempDir,
+) {
     const MANY: i64 = 25_000;
-    let Some((dir, mut store)) = MONGODB.documents(Durability::None) else { return };
-    let store = &mut *store;
     let readings = store.create(&READINGS).unwrap();
     assert_eq!(store.bulk(readings, &mut Readings(0, MANY)).unwrap(), MANY as u64);
-    let client = Client::new(&url_of(&dir));
+    let client = Client::new(&url_of(dir));
     let metric = |path: &str| {
         let status = client.run("admin", r#"{"serverStatus": 1}"#);
         status.pointer(path).unwrap_or_else(|| panic!("no {path}")).as_i64().unwrap()

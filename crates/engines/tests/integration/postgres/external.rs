@@ -4,8 +4,9 @@ use std::fs;
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-use embermark_engines::sql::{Access, Param};
+use embermark_engines::sql::{Access, Param, SqlStore};
 use embermark_model::Durability;
+use tempfile::TempDir;
 
 use super::POSTGRES;
 use super::owner::{ask, run, url_of};
@@ -50,10 +51,8 @@ fn no_part_of_a_password_is_in_an_error_however_the_url_is_written() {
     }
 }
 
-#[test]
-fn a_user_with_a_password_and_few_rights_is_let_in_by_it_alone() {
-    let Some((dir, owner)) = POSTGRES.readings(Durability::Process) else { return };
-    let url = url_of(&dir);
+pub fn passwords_let_in(_: &mut dyn SqlStore, dir: &TempDir) {
+    let url = url_of(dir);
     run(
         &url,
         "CREATE ROLE me LOGIN PASSWORD 'hun%ter/2@x'; GRANT CREATE ON DATABASE postgres TO me",
@@ -84,17 +83,15 @@ fn a_user_with_a_password_and_few_rights_is_let_in_by_it_alone() {
     assert_eq!(one_int(&mut *second, "SELECT count(*) FROM readings").unwrap(), Some(100));
     second.close().unwrap();
     ours.close().unwrap();
-    owner.close().unwrap();
 }
 
 const ADD: &str = "UPDATE public.readings SET value = value + $1 WHERE sensor = 1 AND ts = 1";
 
-#[test]
-fn a_conflict_with_another_client_is_tried_again_outside_of_a_transaction_and_told_inside() {
-    let Some((dir, mut owner)) = POSTGRES.readings(Durability::Process) else { return };
+pub fn conflicts_are_tried_again(owner: &mut dyn SqlStore, dir: &TempDir) {
+    owner.batch("TRUNCATE readings").unwrap();
     owner.batch("INSERT INTO readings VALUES (1, 1, 0, NULL)").unwrap();
     let add = owner.prepare(ADD).unwrap();
-    let url = url_of(&dir);
+    let url = url_of(dir);
     let isolation = "?options=-c%20default_transaction_isolation%3Dserializable";
     let strict = given(&format!("{url}{isolation}"), Durability::Process);
     let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
@@ -112,12 +109,13 @@ fn a_conflict_with_another_client_is_tried_again_outside_of_a_transaction_and_to
         });
         while ask(&url, waiting) != Some(1) {
             assert!(!other.is_finished(), "it did not wait");
+            sleep(Duration::from_millis(20));
         }
         owner.commit().unwrap();
         assert_eq!(other.join().unwrap().unwrap(), 1);
     });
     let value = "SELECT value::bigint FROM public.readings";
-    assert_eq!(one_int(&mut *owner, value).unwrap(), Some(11));
+    assert_eq!(one_int(owner, value).unwrap(), Some(11));
 
     let mut other = sql(POSTGRES.open(&strict).store);
     let their_add = other.prepare(ADD).unwrap();
@@ -128,14 +126,11 @@ fn a_conflict_with_another_client_is_tried_again_outside_of_a_transaction_and_to
     assert!(error.contains("40001") && error.contains("could not serialize"), "{error}");
     assert_eq!(one_int(&mut *other, value).unwrap(), Some(111));
     other.close().unwrap();
-    owner.close().unwrap();
 }
 
 /// Takes from one user of PostgreSQL what a server lacks that only speaks PostgreSQL's protocol.
-#[test]
-fn what_a_server_lacks_is_found_out_and_done_without() {
-    let Some((dir, owner)) = POSTGRES.readings(Durability::Process) else { return };
-    let url = url_of(&dir);
+pub fn lacks_are_found_out(_: &mut dyn SqlStore, dir: &TempDir) {
+    let url = url_of(dir);
     let lacks = |opened: &embermark_engines::Opened| {
         let found = opened.settings.iter().find(|(name, _)| name == "lacks");
         found.map(|(_, value)| value.clone())
@@ -145,11 +140,11 @@ fn what_a_server_lacks_is_found_out_and_done_without() {
     sql(whole.store).close().unwrap();
     run(
         &url,
-        "CREATE ROLE me LOGIN; GRANT CREATE ON DATABASE postgres TO me; \
+        "CREATE ROLE few LOGIN; GRANT CREATE ON DATABASE postgres TO few; \
          REVOKE EXECUTE ON FUNCTION pg_terminate_backend, to_timestamp(double precision), \
          pg_get_constraintdef(oid), pg_size_bytes FROM PUBLIC",
     );
-    let less = POSTGRES.open(&given(&url.replace("postgres@", "me@"), Durability::None));
+    let less = POSTGRES.open(&given(&url.replace("postgres@", "few@"), Durability::None));
     let expected = "ending sessions, COPY into an emptied table, to_timestamp";
     assert_eq!(lacks(&less).as_deref(), Some(expected));
     assert!(less.settings.iter().all(|(name, _)| name != "cache"), "{:?}", less.settings);
@@ -163,5 +158,4 @@ fn what_a_server_lacks_is_found_out_and_done_without() {
     assert_eq!(one_int(&mut *second, "SELECT count(*) FROM readings").unwrap(), Some(100_000));
     second.close().unwrap();
     ours.close().unwrap();
-    owner.close().unwrap();
 }

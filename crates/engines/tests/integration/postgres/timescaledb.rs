@@ -110,6 +110,8 @@ fn server() -> Option<(TempDir, TempDir, Box<dyn SqlStore>)> {
     Some((dir, stand_in, owner))
 }
 
+const REMOVE: &str = "DROP EXTENSION timescaledb CASCADE; DROP SCHEMA ts CASCADE";
+
 fn write(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap();
@@ -119,19 +121,17 @@ fn open(url: &str, durability: Durability) -> Opened {
     TIMESCALEDB.open(&given(url, durability))
 }
 
-#[test]
-fn a_server_without_the_extension_or_with_an_old_one_is_refused_in_words() {
-    let Some((dir, _stand_in, owner)) = server() else { return };
-    let url = url_of(&dir);
-    let refused = || TIMESCALEDB.refused(&given(&url, Durability::None)).to_string();
+/// Leaves the server without the extension.
+fn refuses_a_server_without_it_or_with_an_old_one(url: &str) {
+    let refused = || TIMESCALEDB.refused(&given(url, Durability::None)).to_string();
     assert!(refused().starts_with("timescaledb could not"), "{}", refused());
     assert!(refused().contains("run CREATE EXTENSION timescaledb there"), "{}", refused());
-    run(&url, "CREATE SCHEMA ts; CREATE EXTENSION timescaledb SCHEMA ts VERSION '1.7.5'");
+    run(url, "CREATE SCHEMA ts; CREATE EXTENSION timescaledb SCHEMA ts VERSION '1.7.5'");
     assert!(refused().contains("version 1.7.5; update it to 2.0 or newer"), "{}", refused());
     let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'embermark%' \
                    AND nspname <> current_schema()";
-    assert_eq!(ask(&url, schemas), Some(0), "what was made for it is gone");
-    owner.close().unwrap();
+    assert_eq!(ask(url, schemas), Some(0), "what was made for it is gone");
+    run(url, REMOVE);
 }
 
 #[test]
@@ -148,9 +148,11 @@ fn it_is_not_there_without_a_server_and_is_chosen_by_its_name_alone() {
 }
 
 #[test]
-fn a_table_with_a_time_in_its_key_becomes_a_hypertable_in_the_words_of_its_version() {
+fn a_server_without_it_or_with_an_old_one_is_refused_and_a_table_with_a_time_is_a_hypertable() {
     let Some((dir, _stand_in, owner)) = server() else { return };
     let url = url_of(&dir);
+    refuses_a_server_without_it_or_with_an_old_one(&url);
+    // A table with a time in its key becomes one in the words of the version.
     for version in ["2.12.2", "2.20.0"] {
         run(
             &url,
@@ -193,7 +195,7 @@ fn a_table_with_a_time_in_its_key_becomes_a_hypertable_in_the_words_of_its_versi
         assert_eq!(one_int(&mut *store, "SELECT min(ts) FROM kept").unwrap(), Some(1_000));
         assert_eq!(one_int(&mut *store, "SELECT count(*) FROM kept").unwrap(), Some(1_500));
         store.close().unwrap();
-        run(&url, "DROP EXTENSION timescaledb CASCADE; DROP SCHEMA ts CASCADE");
+        run(&url, REMOVE);
     }
     owner.close().unwrap();
 }

@@ -1,14 +1,11 @@
 //! Parameters that are sent to the server, and values that come back.
 
 use embermark_engines::sql::{Access, Param, ResultRow, SqlStore};
-use embermark_model::Durability;
+use tempfile::TempDir;
 
-use super::POSTGRES;
 use crate::server::readings::one_int;
 
-#[test]
-fn numbers_of_any_width_and_json_are_read_and_others_are_refused_by_name() {
-    let Some((_dir, mut store)) = POSTGRES.sql(Durability::None) else { return };
+pub fn numbers_and_json_are_read(store: &mut dyn SqlStore, _: &TempDir) {
     let sql = "SELECT 7::smallint, 7, sum(n), avg(n)::float8, 1.5::real, '{\"a\": 1}'::jsonb, \
                NULL::bigint, true, avg(n) FROM generate_series(1, 4) n \
                WHERE n > $1 AND n::numeric < $2";
@@ -32,7 +29,6 @@ fn numbers_of_any_width_and_json_are_read_and_others_are_refused_by_name() {
     };
     store.query(statement, &params, &mut look).unwrap();
     assert_eq!(rows, 1);
-    store.close().unwrap();
 }
 
 /// Returns the answer of a statement to parameters; `look` reads its only row.
@@ -53,9 +49,7 @@ fn answer(
     assert_eq!(rows, 1, "{sql}");
 }
 
-#[test]
-fn integers_come_back_as_they_went_at_their_extremes_too() {
-    let Some((_dir, mut store)) = POSTGRES.sql(Durability::None) else { return };
+pub fn integers_come_back(store: &mut dyn SqlStore, _: &TempDir) {
     let widths = [
         ("smallint", i64::from(i16::MIN), i64::from(i16::MAX)),
         ("integer", i64::from(i32::MIN), i64::from(i32::MAX)),
@@ -65,25 +59,22 @@ fn integers_come_back_as_they_went_at_their_extremes_too() {
     for (of, least, greatest) in widths {
         let sql = format!("SELECT $1::{of}, $2::{of}, $3::{of}, $4::{of}, $1::{of}::text");
         let params = [Param::Int(least), Param::Int(greatest), Param::Int(0), Param::Null];
-        answer(&mut *store, &sql, &params, &mut |row| {
+        answer(store, &sql, &params, &mut |row| {
             let ints = [0, 1, 2, 3].map(|column| row.int(column).unwrap());
             assert_eq!(ints, [Some(least), Some(greatest), Some(0), None], "{of}");
             assert_eq!(row.text(4).unwrap(), Some(&*least.to_string()));
         });
     }
-    store.close().unwrap();
 }
 
-#[test]
-fn doubles_come_back_bit_by_bit_and_so_do_those_that_are_no_numbers() {
-    let Some((_dir, mut store)) = POSTGRES.sql(Durability::None) else { return };
+pub fn doubles_come_back(store: &mut dyn SqlStore, _: &TempDir) {
     let numbers = [0.0, -0.0, 1.0 / 3.0, f64::MAX, f64::MIN, f64::MIN_POSITIVE, 5e-324];
     let others = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
     for number in numbers.into_iter().chain(others) {
         let sql = "SELECT $1::double precision, $2::real, $3::double precision";
         let small = number as f32;
         let params = [Param::Float(number), Param::Float(f64::from(small)), Param::Int(7)];
-        answer(&mut *store, sql, &params, &mut |row| {
+        answer(store, sql, &params, &mut |row| {
             let found = row.float(0).unwrap().unwrap();
             assert_eq!(found.to_bits(), number.to_bits(), "{number}");
             let found = row.float(1).unwrap().unwrap() as f32;
@@ -93,22 +84,19 @@ fn doubles_come_back_bit_by_bit_and_so_do_those_that_are_no_numbers() {
     }
     for number in [0.0, 1.25, -1e300, 1e-300, f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
         let sql = "SELECT $1::numeric::double precision";
-        answer(&mut *store, sql, &[Param::Float(number)], &mut |row| {
+        answer(store, sql, &[Param::Float(number)], &mut |row| {
             let found = row.float(0).unwrap().unwrap();
             assert!(found == number || (found.is_nan() && number.is_nan()), "{found}, {number}");
         });
     }
-    store.close().unwrap();
 }
 
-#[test]
-fn texts_come_back_whether_empty_or_long_and_other_types_are_read_by_the_server() {
-    let Some((_dir, mut store)) = POSTGRES.sql(Durability::None) else { return };
+pub fn texts_come_back(store: &mut dyn SqlStore, _: &TempDir) {
     let long = "grün ".repeat(1_000_000);
     for text in ["", "a", "\u{1F980} grün", "'; --", &long] {
         for of in ["text", "varchar"] {
             let sql = format!("SELECT $1::{of}, length($1::{of}), $2::{of}");
-            answer(&mut *store, &sql, &[Param::Text(text), Param::Null], &mut |row| {
+            answer(store, &sql, &[Param::Text(text), Param::Null], &mut |row| {
                 assert!(row.text(0).unwrap() == Some(text), "{of}: {} bytes", text.len());
                 assert_eq!(row.int(1).unwrap(), Some(text.chars().count() as i64));
                 assert_eq!(row.text(2).unwrap(), None);
@@ -122,19 +110,16 @@ fn texts_come_back_whether_empty_or_long_and_other_types_are_read_by_the_server(
     let texts = [&json, &json, "ab", "name", uuid, "2026-01-02 03:04:05", "true"];
     let mut params: Vec<Param<'_>> = texts.iter().map(|text| Param::Text(text)).collect();
     params.push(Param::Null);
-    answer(&mut *store, sql, &params, &mut |row| {
+    answer(store, sql, &params, &mut |row| {
         let expected = [&json, &json, "ab ", "name", uuid, "2026-01-02 03:04:05", "true"];
         for (column, expected) in expected.into_iter().enumerate() {
             assert!(row.text(column).unwrap() == Some(expected), "column {column}");
         }
         assert_eq!(row.text(7).unwrap(), None);
     });
-    store.close().unwrap();
 }
 
-#[test]
-fn parameters_that_do_not_fit_are_an_error_that_ends_the_transaction_and_no_more() {
-    let Some((_dir, mut store)) = POSTGRES.sql(Durability::None) else { return };
+pub fn misfits_end_their_transaction(store: &mut dyn SqlStore, _: &TempDir) {
     store.batch("CREATE TABLE t (n INTEGER, word TEXT, data JSONB)").unwrap();
     let insert = store.prepare("INSERT INTO t VALUES ($1, $2, $3)").unwrap();
     let good = [Param::Int(1), Param::Text("x"), Param::Text("{}")];
@@ -154,8 +139,7 @@ fn parameters_that_do_not_fit_are_an_error_that_ends_the_transaction_and_no_more
         assert_eq!(store.run(insert, &good).unwrap(), 1);
         let error = store.run(insert, params).unwrap_err().to_string();
         assert!(error.contains("INSERT INTO t") && error.contains(expected), "{error}");
-        assert_eq!(one_int(&mut *store, "SELECT count(*) FROM t").unwrap(), Some(0), "{expected}");
+        assert_eq!(one_int(store, "SELECT count(*) FROM t").unwrap(), Some(0), "{expected}");
     }
     assert_eq!(store.run(insert, &good).unwrap(), 1);
-    store.close().unwrap();
 }

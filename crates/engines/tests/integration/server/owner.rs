@@ -95,25 +95,40 @@ impl Drop for Owner {
 }
 
 /// Returns this program as another user's, who becomes the owner of the folder `dir`. Files that
-/// may be below a home that this user cannot enter are copied beside it: the program, and what
-/// `make servers` has fetched for the engine, which is found in `lib/embermark` beside a program's
-/// `bin`.
+/// this user cannot read, because they are below somebody's home, are copied beside it: the program,
+/// and what `make servers` has fetched for the engine, which is found in `lib/embermark` beside a
+/// program's `bin`.
 fn as_user(uid: u32, engine: ServerEngine, dir: &Path) -> Command {
     let place = dir.parent().unwrap();
     fs::set_permissions(place, fs::Permissions::from_mode(0o755)).unwrap();
     chown(dir, Some(uid), Some(uid)).unwrap();
-    fs::create_dir(place.join("bin")).unwrap();
-    let program = place.join("bin/program");
-    copy_for_anybody(&env::current_exe().unwrap(), &program);
+    let mut program = env::current_exe().unwrap();
     let fetched = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.deps").join(engine.0);
-    if fetched.exists() {
-        let libraries = place.join("lib/embermark");
-        fs::create_dir_all(&libraries).unwrap();
-        copy_for_anybody(&fetched, &libraries.join(engine.0));
+    if !is_readable_by_anybody(&program) || !is_readable_by_anybody(&fetched) {
+        fs::create_dir(place.join("bin")).unwrap();
+        let copy = place.join("bin/program");
+        copy_for_anybody(&program, &copy);
+        program = copy;
+        if fetched.exists() {
+            let libraries = place.join("lib/embermark");
+            fs::create_dir_all(&libraries).unwrap();
+            copy_for_anybody(&fetched, &libraries.join(engine.0));
+        }
     }
     let mut command = Command::new(program);
     command.uid(uid).gid(uid);
     command
+}
+
+/// Whether anybody can read a file, or everything below a folder, and run what its owner can run.
+/// True if there is none.
+fn is_readable_by_anybody(path: &Path) -> bool {
+    let Ok(path) = path.canonicalize() else { return true };
+    let is_open = |folder: &Path| fs::metadata(folder).unwrap().permissions().mode() & 0o001 != 0;
+    let closed = "( ! -perm -o=r -o -perm -u=x ! -perm -o=x ) -print -quit".split(' ');
+    let found = Command::new("find").arg(&path).args(closed).output().unwrap();
+    assert!(found.status.success(), "{found:?}");
+    path.ancestors().skip(1).all(is_open) && found.stdout.is_empty()
 }
 
 /// Copies a file, or a folder with everything below it, so that anybody can read and run it.

@@ -1,5 +1,6 @@
 //! Readings in an SQL table.
 
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use embermark_engines::Result;
@@ -25,7 +26,20 @@ pub fn create(store: &mut dyn SqlStore) {
     store.batch(&create).unwrap();
 }
 
+/// Checks one topic on a server with the table, in its folder.
+pub type Check = fn(&mut dyn SqlStore, &TempDir);
+
 impl ServerEngine {
+    /// Checks topics one after another on one server with the table. Each leaves it running.
+    pub fn each_on_one(self, durability: Durability, topics: &[(&str, Check)]) {
+        let Some((dir, mut store)) = self.readings(durability) else { return };
+        for (topic, check) in topics {
+            eprintln!("{}, tier {durability}: {topic}", self.0);
+            check(&mut *store, &dir);
+        }
+        store.close().unwrap();
+    }
+
     /// Returns the store of a private server, with the table in it.
     pub fn readings(self, durability: Durability) -> Option<(TempDir, Box<dyn SqlStore>)> {
         let (dir, mut store) = self.sql(durability)?;
@@ -77,5 +91,6 @@ pub fn counts_checkpoints(store: &mut dyn SqlStore, checkpoint: &str) {
     let deadline = Instant::now() + Duration::from_secs(300);
     while store.checkpoints().unwrap() <= Some(before) {
         assert!(Instant::now() < deadline, "the checkpoint was never counted");
+        sleep(Duration::from_millis(10));
     }
 }

@@ -15,9 +15,18 @@ use crate::scopes::Listed;
 
 pub type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// Returns engines that can run here, each with a tier it offers and what the tier keeps: some of
-/// them, as [`sampled`], or all.
-pub fn offers() -> Vec<(&'static dyn Engine, Durability, Durability)> {
+/// An engine, a tier that it offers, and what the tier keeps.
+pub type Offer = (&'static dyn Engine, Durability, Durability);
+
+/// Returns engines that can run here, each with a tier: three, as [`sampled`], or all.
+pub fn offers() -> Vec<Offer> {
+    let offers = some_offers(3, |_| true);
+    assert!(!offers.is_empty(), "no key-value engine in this build");
+    offers
+}
+
+/// Returns at most so many of the offers that fit, as [`sampled`], or all of them.
+pub fn some_offers(most: usize, fits: impl Fn(&Offer) -> bool) -> Vec<Offer> {
     let mut offers = Vec::new();
     for &engine in engines() {
         let info = engine.info();
@@ -33,10 +42,10 @@ pub fn offers() -> Vec<(&'static dyn Engine, Durability, Durability)> {
             }
             Tier::Unsupported { .. } => None,
         };
-        offers.extend(sampled(Durability::ALL.into_iter().filter_map(of_tier), 1));
+        let tiers = Durability::ALL.into_iter().filter_map(of_tier).filter(|offer| fits(offer));
+        offers.extend(sampled(tiers, 1));
     }
-    assert!(!offers.is_empty(), "no key-value engine in this build");
-    sampled(offers, 6)
+    sampled(offers, most)
 }
 
 pub fn open(engine: &dyn Engine, tier: Durability, dir: &Path) -> Box<dyn KvStore> {

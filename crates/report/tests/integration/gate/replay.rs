@@ -267,7 +267,7 @@ fn holds(row: &Row) {
 #[test]
 fn where_nothing_changed_a_gate_fails_once_in_a_hundred_runs_and_it_finds_what_it_says() {
     let parts = Parts::of("quiet");
-    for (trials, one_run) in sampled([(5, false), (5, true), (20, false), (20, true)], 2) {
+    for (trials, one_run) in sampled([(5, false), (5, true), (20, false), (20, true)], 1) {
         let row = row(&parts, trials, one_run, 60);
         print!("{}", cells(trials, one_run, &row));
         holds(&row);

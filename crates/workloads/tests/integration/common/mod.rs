@@ -16,7 +16,7 @@ use embermark_meter::{Measured, Meter};
 use embermark_model::plan::DataSource;
 use embermark_model::result::ClientRun;
 use embermark_model::{Durability, Scale};
-use embermark_skips::{is_here, sampled};
+use embermark_skips::{LONG, is_here, sampled};
 use embermark_workloads::{Bench, BenchPhase, Spec, find};
 use tempfile::TempDir;
 
@@ -75,6 +75,37 @@ pub fn some_candidates() -> Vec<&'static dyn Engine> {
     sampled(candidates(), if chosen { usize::MAX } else { 2 })
 }
 
+/// Whether every campaign runs whole.
+pub fn is_long() -> bool {
+    std::env::var_os(LONG).is_some()
+}
+
+/// Returns each case with one of [`some_candidates`], which share the cases. `make test-long`, and
+/// a test of chosen engines, has each case with every engine.
+pub fn spread<T: Clone>(cases: impl IntoIterator<Item = T>) -> Vec<(&'static dyn Engine, T)> {
+    spread_over(some_candidates(), cases)
+}
+
+/// Does the same with these engines.
+pub fn spread_over<T: Clone>(
+    engines: Vec<&'static dyn Engine>,
+    cases: impl IntoIterator<Item = T>,
+) -> Vec<(&'static dyn Engine, T)> {
+    let all = is_long() || std::env::var_os("EMBERMARK_TEST_ENGINE").is_some();
+    // Another commit gives each engine the other half of the cases.
+    let first = sampled([0, 1], 1)[0];
+    let here: Vec<_> = engines.into_iter().filter(|engine| is_here(*engine)).collect();
+    let mut pairs = Vec::new();
+    for (place, case) in cases.into_iter().enumerate() {
+        for (at, engine) in here.iter().enumerate() {
+            if all || (place + first) % here.len() == at {
+                pairs.push((*engine, case.clone()));
+            }
+        }
+    }
+    pairs
+}
+
 /// Returns a folder for one database, removed with it.
 pub fn options() -> (TempDir, OpenOptions) {
     let dir = tempfile::tempdir().unwrap();
@@ -121,15 +152,25 @@ pub fn drive(bench: Box<dyn Bench>, runs: u32, cap: Option<Duration>) -> Vec<Out
 
 /// Does the same with some of the phases.
 pub fn drive_phases(
-    mut bench: Box<dyn Bench>,
+    bench: Box<dyn Bench>,
     runs: u32,
     cap: Option<Duration>,
+    wanted: impl Fn(&str) -> bool,
+) -> Vec<Outcome> {
+    drive_capped(bench, runs, |_| cap, wanted)
+}
+
+/// Does the same with a cap for each phase.
+pub fn drive_capped(
+    mut bench: Box<dyn Bench>,
+    runs: u32,
+    cap: impl Fn(&str) -> Option<Duration>,
     wanted: impl Fn(&str) -> bool,
 ) -> Vec<Outcome> {
     let phases: Vec<BenchPhase> = bench.phases().to_vec();
     let mut outcomes = Vec::new();
     for (place, phase) in phases.iter().enumerate().filter(|(_, phase)| wanted(phase.name)) {
-        let mut meter = Meter::new(cap);
+        let mut meter = Meter::new(cap(phase.name));
         let (mut measured, mut clients, mut wrong) = (Vec::new(), Vec::new(), None);
         for run in 1..=runs {
             bench.ready(place).unwrap_or_else(|e| panic!("{}: {e}", phase.name));

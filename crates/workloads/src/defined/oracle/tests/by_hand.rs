@@ -35,12 +35,8 @@ const fn float(value: f64) -> Answered {
     Answered::Float(value)
 }
 
-/// Checks an answer to a question with the oracle.
-fn check<const N: usize>(
-    rows: &[Row],
-    question: &str,
-    answer: &[[Answered; N]],
-) -> Result<(), String> {
+/// Returns a cell of `sensors` with these rows.
+fn cell(rows: &[Row]) -> Arc<Cell> {
     let dir = tempfile::tempdir().unwrap();
     let mut csv = "sensor,ts,temperature,humidity,light,voltage\n".to_owned();
     for (sensor, ts, temperature) in rows {
@@ -53,20 +49,37 @@ fn check<const N: usize>(
     let text = text.replace("rows = \"100k\"\nmake = \"sensor-log\"", from_file);
     let of_rows = |line: &&str| !line.starts_with("usual") && !line.starts_with("overview");
     let text: Vec<&str> = text.lines().filter(of_rows).collect();
-    let cell = keep::tests::cell(&text.join("\n"), Scale::Full, dir.path()).unwrap();
+    Arc::new(keep::tests::cell(&text.join("\n"), Scale::Full, dir.path()).unwrap())
+}
+
+/// Checks an answer to a question with the oracle.
+fn check<const N: usize>(
+    rows: &[Row],
+    question: &str,
+    answer: &[[Answered; N]],
+) -> Result<(), String> {
+    check_in(&cell(rows), question, answer)
+}
+
+fn check_in<const N: usize>(
+    cell: &Arc<Cell>,
+    question: &str,
+    answer: &[[Answered; N]],
+) -> Result<(), String> {
     let phase = cell.definition.phases.iter().position(|phase| phase.name == question).unwrap();
     let found = Found { result: answer.concat(), ..Found::default() };
     let print = |row: &[Value<'_>]| fingerprint(row.iter().copied());
-    let checked = Oracle::new(Arc::new(cell)).check(phase, 1, &found, true, &print);
+    let checked = Oracle::new(Arc::clone(cell)).check(phase, 1, &found, true, &print);
     checked.map_err(|Difference(what)| what)
 }
 
 fn is_right<const N: usize>(rows: &[Row], question: &str, answer: &[[Answered; N]]) {
-    assert_eq!(check(rows, question, answer), Ok(()));
+    let cell = cell(rows);
+    assert_eq!(check_in(&cell, question, answer), Ok(()));
     for without in 0..answer.len() {
         let mut fewer = answer.to_vec();
         fewer.remove(without);
-        assert!(check(rows, question, &fewer).is_err(), "{question} without {without}");
+        assert!(check_in(&cell, question, &fewer).is_err(), "{question} without {without}");
     }
 }
 
