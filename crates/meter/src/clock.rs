@@ -31,7 +31,7 @@ pub struct Clock {
 }
 
 impl Default for Clock {
-    /// Makes the clock. The first one of a process takes [`CALIBRATION`], unless [`CLOCK_RATE`] is set.
+    /// Makes the clock. The first one of a process takes 20 ms, unless [`CLOCK_RATE`] is set.
     fn default() -> Self {
         static CLOCK: OnceLock<Clock> = OnceLock::new();
         CLOCK.get_or_init(|| Self::of(Counter::best())).clone()
