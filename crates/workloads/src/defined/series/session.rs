@@ -3,8 +3,8 @@
 mod reads;
 mod statistics;
 
-use embermark_contract::Result;
 use embermark_contract::series::SeriesStore;
+use embermark_contract::{EngineError, Result};
 use embermark_language::{Removed, Work};
 use embermark_model::table::{OwnedValue, Value};
 
@@ -14,6 +14,7 @@ use super::super::{
     Arena, Cell, Found, Op, OwnedKey, Question, Session, Shared, Steps, filters, fingerprint,
 };
 use super::influxql::Measurement;
+use super::native::FAMILY;
 use super::point::Row;
 
 pub(super) struct SeriesSession<'a> {
@@ -192,14 +193,20 @@ fn write_set<'a>(
     store: &mut dyn SeriesStore,
     cell: &'a Cell,
     measurement: &Measurement,
-    Op { phase, i, .. }: Op,
+    Op { work, phase, i, .. }: Op,
     key: impl IntoIterator<Item = Value<'a>>,
 ) -> Result<()> {
     let mut row = Row::of_key(measurement, key)?;
     for column in cell.set(phase, i) {
-        row.set(measurement, *column, cell.update_value(phase, i, *column));
+        let value = cell.update_value(phase, i, *column);
+        let is_of_many = || rows_at_once(work) > 1 || matches!(work, Work::UpdateWhere { .. });
+        if matches!(value, Value::Null) && is_of_many() {
+            let what = "to make values absent: a point cannot lose a field";
+            return Err(EngineError::unsupported(FAMILY, what));
+        }
+        row.set(measurement, *column, value);
     }
-    // An absent value stays absent, and can be all there was to set.
+    // A value of a single row is absent where it was absent before, and can be all there was to set.
     if row.fields.is_empty() {
         return Ok(());
     }
