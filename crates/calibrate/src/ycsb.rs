@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn every_bare_loop_of_ycsb_finds_what_it_wrote_and_so_does_the_workload() {
-        let runs = if std::env::var_os(embermark_skips::LONG).is_some() { RUNS } else { 2 };
+        let runs = embermark_skips::cases(2, RUNS);
         for engine in embermark_skips::sampled(["sqlite", "lmdb", "rocksdb"], 1) {
             if !embermark_skips::is_here(registry::find(engine).unwrap()) {
                 continue;

@@ -6,6 +6,7 @@ use std::process::Child;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
+use embermark_meter::{CLOCK_RATE, Clock};
 use embermark_model::Status;
 use embermark_model::result::Trial;
 
@@ -158,7 +159,9 @@ impl Supervisor<'_> {
         let log = death::create(log).map_err(|e| HarnessError::file(log, "create the log", e))?;
         let request = Request::Trial(Box::new(job.clone()));
         let text = request.to_json().map_err(|error| self.worker.failed(error))?;
-        let started = self.worker.command().envs(self.library).stderr(log).spawn();
+        let mut command = self.worker.command();
+        command.env(CLOCK_RATE, Clock::default().rate()).envs(self.library).stderr(log);
+        let started = command.spawn();
         let mut child = started.map_err(|error| self.worker.failed(error))?;
         // It waits for its job, so nothing of an engine has happened yet.
         if let Some(Err(refused)) = self.limited.map(|group| group.add(child.id())) {

@@ -9,7 +9,6 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use embermark_meter::{CLOCK_RATE, Clock};
 use nix::sys::signal::Signal;
 use serde::de::DeserializeOwned;
 
@@ -54,7 +53,6 @@ impl WorkerCommand {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.args).stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
-        command.env(CLOCK_RATE, Clock::default().rate());
         command
     }
 

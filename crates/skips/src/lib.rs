@@ -17,7 +17,7 @@ use std::io::Write;
 use std::{env, thread};
 
 use embermark_contract::{Availability, Engine};
-pub use sample::{LONG, SEED, cases, chosen, sampled};
+pub use sample::{LONG, SEED, cases, chosen, is_long, sampled};
 
 /// Names the file to which [`skipped`] adds a line: the test, what is missing and why, separated by
 /// tabs. Set by `scripts/test.sh`.

@@ -17,22 +17,27 @@ pub const SEED: &str = "EMBERMARK_TEST_SEED";
 /// order, selected by [`SEED`] and the name of the test. With [`LONG`] it returns all.
 pub fn sampled<T>(all: impl IntoIterator<Item = T>, most: usize) -> Vec<T> {
     let all: Vec<T> = all.into_iter().collect();
-    if env::var_os(LONG).is_none() && most < all.len() {
+    if !is_long() && most < all.len() {
         println!("sampled: {most} of {}, by {SEED}={}", all.len(), seed());
     }
     let chosen = chosen(&test_name(), all.len(), most);
     all.into_iter().zip(chosen).filter_map(|(one, chosen)| chosen.then_some(one)).collect()
 }
 
-/// Returns the number of cases of a property test: `few`, or `all` with [`LONG`].
-pub fn cases(few: u32, all: u32) -> u32 {
-    if env::var_os(LONG).is_some() { all } else { few }
+/// Whether every campaign runs completely, by [`LONG`].
+pub fn is_long() -> bool {
+    env::var_os(LONG).is_some()
+}
+
+/// Returns a number of cases: `few`, or `all` with [`LONG`].
+pub fn cases<T>(few: T, all: T) -> T {
+    if is_long() { all } else { few }
 }
 
 /// Selects the tests of a campaign by its name. This is for programs that list their tests
 /// themselves and mark the others as ignored.
 pub fn chosen(campaign: &str, count: usize, most: usize) -> Vec<bool> {
-    let all = env::var_os(LONG).is_some();
+    let all = is_long();
     let drawn = draw_numbers(&seed(), campaign, count, most);
     (0..count).map(|n| all || drawn.contains(&n)).collect()
 }

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use embermark_data::{DataError, ParquetWriter, export, synthetic};
 use embermark_model::{Key, Reading};
-use embermark_skips::LONG;
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -71,7 +70,7 @@ fn csv_is_exactly_what_it_is_said_to_be() {
 fn parquet_reads_back_equal_over_several_row_groups() {
     let mut rows = rows();
     // A group has a million values, of six columns.
-    let size = if std::env::var_os(LONG).is_some() { 1 << 20 } else { 1 << 18 };
+    let size = if embermark_skips::is_long() { 1 << 20 } else { 1 << 18 };
     let extra = size - 3_000;
     rows.extend((0..extra).map(|i| {
         Reading::new(Key { sensor: 3, ts: i64::from(i) }, [Some(f64::from(i)), None, None, None])

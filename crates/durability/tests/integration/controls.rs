@@ -5,7 +5,6 @@ pub mod full;
 mod nosync;
 mod toy;
 
-use std::env;
 use std::fs::File;
 
 use embermark_blockdev::{Disk, FileSystem};
@@ -14,7 +13,7 @@ use embermark_durability::Experiment::{DeviceLies, Kill, PowerCut};
 use embermark_durability::{Experiment, Settings, Tested, Verdict, test};
 use embermark_engines::registry::ENGINES;
 use embermark_model::Durability;
-use embermark_skips::{LONG, is_here};
+use embermark_skips::is_here;
 use libtest_mimic::Trial;
 use nix::fcntl::posix_fallocate;
 use nosync::without_syncs;
@@ -126,19 +125,14 @@ fn engine(id: &str) -> Option<&'static dyn Engine> {
     engines().into_iter().find(|engine| engine.info().id == id).filter(|engine| is_here(*engine))
 }
 
-/// Returns one of two numbers: the second if campaigns are whole.
-fn tries(some: u32, all: u32) -> u32 {
-    if env::var_os(LONG).is_some() { all } else { some }
-}
-
 /// Number of kills.
 fn kills() -> u32 {
-    tries(8, 16)
+    embermark_skips::cases(8, 16)
 }
 
 /// Largest number of states of a device where something is found, which is in nearly every state.
 fn few_states() -> u32 {
-    tries(10, 40)
+    embermark_skips::cases(10, 40)
 }
 
 fn tried(
@@ -148,7 +142,7 @@ fn tried(
     change: impl FnOnce(&mut Settings),
 ) -> Option<Tested> {
     let folder = tempfile::tempdir().unwrap();
-    let (states, kills) = (tries(20, 40), kills());
+    let (states, kills) = (embermark_skips::cases(20, 40), kills());
     let mut settings = Settings { seed: 7, states, kills, ..settings(folder.path()) };
     change(&mut settings);
     let tested = test(experiment, engine(id)?, durability, &settings, &|| false, &|_| ()).unwrap();

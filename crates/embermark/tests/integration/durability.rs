@@ -1,6 +1,5 @@
 //! `embermark durability`, as a user runs it.
 
-use std::env;
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
@@ -9,7 +8,7 @@ use crate::common::run_processes::{assert_nothing_left, running_processes, signa
 use crate::common::{Sandbox, is_here, uncounted, wait_for};
 use embermark_engines::registry;
 use embermark_report::html;
-use embermark_skips::{LONG, sampled, skipped};
+use embermark_skips::{sampled, skipped};
 use nix::sys::signal::Signal;
 
 /// The result file.
@@ -133,7 +132,7 @@ fn a_tier_that_an_engine_is_not_offered_in_is_tried_where_the_engine_is_named() 
 
     let engines = sandbox.embermark(&["engines"]).expect_status(0).stdout;
     let all = [&words[..], &["embedded", "-o", "all"]].concat();
-    if env::var_os(LONG).is_some() {
+    if embermark_skips::is_long() {
         sandbox.embermark(&all).expect_status(0);
     } else {
         // The engines after DuckDB do not matter here.

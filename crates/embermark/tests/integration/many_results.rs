@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::common::Sandbox;
 use embermark_report::html;
-use embermark_skips::{LONG, sampled, skipped};
+use embermark_skips::{sampled, skipped};
 use made_up::{MADE_UP, Shape};
 
 /// Ten lines and ten engines: a hundred cells.
@@ -52,11 +52,6 @@ fn fleet(devices: usize, trials: u32) -> Shape {
     }
 }
 
-/// Whether long campaigns run, with all of their files.
-fn is_long() -> bool {
-    env::var_os(LONG).is_some()
-}
-
 /// Returns the folder of made-up files. It is below `EMBERMARK_MADE_UP`, which is kept, or in the
 /// sandbox.
 fn folder(sandbox: &Sandbox, name: &str) -> PathBuf {
@@ -78,7 +73,8 @@ fn the_page_of_many_devices_of_a_hundred_cells_is_small() {
     let sandbox = Sandbox::new();
     let made = folder(&sandbox, "fleet");
     // 20,000 cells, or 10,000. The page itself is 0.35 MB of it.
-    let (devices, most) = if is_long() { (200, 2_000_000) } else { (100, 1_200_000) };
+    let (devices, most) =
+        if embermark_skips::is_long() { (200, 2_000_000) } else { (100, 1_200_000) };
     made_up::write(&made, &fleet(devices, 1));
     let pattern = made.join("**/*.json").display().to_string();
     let ended = sandbox.embermark(&["fleet", "report", &pattern, "-o", "fleet.html"]);
@@ -119,7 +115,7 @@ fn peak_kb(sandbox: &Sandbox, files: usize) -> u64 {
 fn many_times_the_files_take_no_more_memory() {
     let sandbox = Sandbox::new();
     // Both have more rows than are collected before a write. A file has 16 rows.
-    let files = if is_long() { 6_000 } else { 3_600 };
+    let files = if embermark_skips::is_long() { 6_000 } else { 3_600 };
     let (few, many) = (peak_kb(&sandbox, 1_200), peak_kb(&sandbox, files));
     assert!(many < few + 20_000, "{few} kB of 1,200 files, {many} kB of {files}");
 }

@@ -14,7 +14,7 @@ use crate::common::run_processes::signal;
 use crate::common::{self, Sandbox, processes_using, wait_for};
 use embermark_model::Status;
 use embermark_model::result::{Cell, ResultFile};
-use embermark_skips::{LONG, SEED};
+use embermark_skips::SEED;
 use nix::sys::signal::Signal;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -40,13 +40,9 @@ const RUN: [&str; 14] = [
     "max-run-time=none",
 ];
 
-fn is_long() -> bool {
-    env::var_os(LONG).is_some()
-}
-
 /// Returns the words of the run, with these at the end.
 fn of_run(last: [&str; 2]) -> Vec<&str> {
-    let scales = if is_long() { "300,600" } else { "300" };
+    let scales = if embermark_skips::is_long() { "300,600" } else { "300" };
     [&RUN[..], &["--scale", scales], &last].concat()
 }
 
@@ -100,10 +96,10 @@ fn a_run_killed_at_many_moments_comes_to_the_same_end(
 ) {
     // The times are drawn by the commit. Long campaigns have twenty.
     let seed = env::var(SEED).unwrap_or_default();
-    let many = if is_long() { 20 } else { 3 };
+    let many = if embermark_skips::is_long() { 20 } else { 3 };
     println!("kills: {many}, by {SEED}={seed}");
     let due: usize = undisturbed.cells.iter().map(|cell| cell.trials.len()).sum();
-    assert!(due >= if is_long() { 16 } else { 8 }, "{due}");
+    assert!(due >= if embermark_skips::is_long() { 16 } else { 8 }, "{due}");
 
     let seed = seed.bytes().fold(42, |seed: u64, byte| seed.wrapping_mul(31) + u64::from(byte));
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use embermark_model::result::ResultFile;
 use embermark_report::site;
-use embermark_skips::{LONG, skipped};
+use embermark_skips::skipped;
 use serde_json::Value;
 
 use crate::common::Sandbox;
@@ -34,7 +34,7 @@ const LINES: &[(&str, &str, &str)] = &{
 
 /// Makes 1,000 results of 500 cells in long campaigns, otherwise 12 of 40.
 fn shape() -> Shape {
-    let is_long = std::env::var_os(LONG).is_some();
+    let is_long = embermark_skips::is_long();
     let (devices, versions, lines) = if is_long { (100, 10, 50) } else { (4, 3, 4) };
     Shape {
         devices,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use embermark_engines::registry;
-use embermark_skips::{LONG, sampled, skipped};
+use embermark_skips::{sampled, skipped};
 use serde_json::{Value, json};
 
 use crate::common::{Sandbox, is_here};
@@ -81,7 +81,7 @@ const AS_CANDIDATES: &str =
 /// Returns SQLite with a sync for each commit. In `make test` fewer candidates are left to measure.
 fn mine() -> String {
     let synced = "mine=sqlite:synchronous=FULL";
-    match std::env::var_os(LONG).is_some() {
+    match embermark_skips::is_long() {
         true => synced.to_owned(),
         false => format!("{synced},{AS_CANDIDATES}"),
     }

@@ -27,7 +27,10 @@ fn values_columns_parameters_statements_and_a_lock_that_is_waited_for() {
         Durability::None,
         &[
             ("awkward values come back as they went in, by either way", awkward_values_come_back),
-            ("numbers of any kind are read, and what is none is refused by name", numbers_are_read),
+            (
+                "numbers of every type are read, and other types are refused by name",
+                numbers_are_read,
+            ),
             ("an update counts the rows that held the value already", updates_count_all_rows),
             (
                 "a text in a document differs from one with a trailing space",

@@ -1,14 +1,13 @@
 //! While one client archives, another writes and a third queries.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{env, thread};
 
 use crate::common::{Rows, close, key, open, options, rows, value};
 use embermark_contract::kv::{KvStore, TableDef};
 use embermark_contract::{ClientOpener, Lifecycle, Scope, Store};
 use embermark_hybrid::Archive;
-use embermark_skips::LONG;
 
 const GROUPS: u16 = 4;
 const PLACES: u32 = 200;
@@ -95,7 +94,7 @@ fn every_row_is_there_once(removes_pairs: bool, background: bool) {
         let writer = scope.spawn(|| write(writer, &is_done));
         scope.spawn(|| ask(asker, &is_done, &asked));
         let began = Instant::now();
-        let longest = if env::var_os(LONG).is_some() { 2_000 } else { 600 };
+        let longest = if embermark_skips::is_long() { 2_000 } else { 600 };
         while began.elapsed() < Duration::from_millis(longest) || runs < 5 {
             let before = if runs % 2 == 0 { 120 } else { 60 };
             let what = Archive { time: "place", before, removes_pairs, rows_per_file: 50 };

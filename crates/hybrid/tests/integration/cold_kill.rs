@@ -11,7 +11,6 @@ use std::{env, thread};
 use crate::common::{Rows, close, key, open, options, pairs, rows, value};
 use embermark_contract::kv::Table;
 use embermark_hybrid::{Archive, Hybrid};
-use embermark_skips::LONG;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -133,7 +132,7 @@ fn nothing_acknowledged_is_lost_or_repeated() {
     let folder = tempfile::tempdir().unwrap();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let (mut model, mut floor, mut next) = (Rows::new(), 0, 1);
-    let is_long = env::var_os(LONG).is_some();
+    let is_long = embermark_skips::is_long();
     let (kills, steps) = if is_long { (20, 1000) } else { (10, 400) };
     for _ in 0..kills {
         let last =

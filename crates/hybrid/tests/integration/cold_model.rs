@@ -6,7 +6,7 @@ use crate::common::{Rows, close, key, open_over, options, pairs, rows, value};
 use embermark_contract::EngineError;
 use embermark_contract::kv::{KvStore, Pairs, Table};
 use embermark_hybrid::{Archive, Hybrid};
-use embermark_skips::{LONG, sampled};
+use embermark_skips::sampled;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -181,7 +181,7 @@ fn follows(engine: &str, seed: u64, background: bool) {
     if background {
         options.refresh_every = Some(std::time::Duration::from_millis(1));
     }
-    let rounds = if std::env::var_os(LONG).is_some() { 5 } else { 3 };
+    let rounds = if embermark_skips::is_long() { 5 } else { 3 };
     for _ in 0..rounds {
         let (mut hybrid, table) = open_over(engine, folder.path(), options.clone());
         for _ in 0..100 {

@@ -11,7 +11,6 @@ use std::time::Duration;
 use crate::common::{as_store, close, key, open_over, options, pairs, rows, value};
 use embermark_contract::Scope;
 use embermark_contract::kv::KvStore;
-use embermark_skips::LONG;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -71,7 +70,7 @@ fn survives(engine: &str, kills: u16, every: u64, seed: u64) {
     let folder = tempfile::tempdir().unwrap();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut acknowledged = Vec::new();
-    let kills = if std::env::var_os(LONG).is_some() { kills } else { kills.min(6) };
+    let kills = if embermark_skips::is_long() { kills } else { kills.min(6) };
     for round in 0..kills {
         let mut child = begin(engine, folder.path(), every, round);
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();

@@ -77,7 +77,7 @@ fn medians(trials: &[f64]) -> Option<Vec<Counted>> {
         return None;
     }
     // The 823,543 draws of seven trials only in `make test-long`: the golden file is of them.
-    let most = if std::env::var_os(embermark_skips::LONG).is_some() { 7 } else { 6 };
+    let most = embermark_skips::cases(6, 7);
     let counted = if trials.len() <= most { one_by_one(trials) } else { by_places(trials) };
     Some(together(counted))
 }

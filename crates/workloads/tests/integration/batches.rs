@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use crate::common::{Staged, is_long, options, store};
+use crate::common::{Staged, options, store};
 use embermark_engines::kv::{
     Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
 };
@@ -140,7 +140,7 @@ fn a_load_is_committed_by_10_000_rows_or_as_a_whole() {
 #[test]
 fn updates_and_deletes_are_committed_by_10_000_or_as_a_whole() {
     // In tens of thousands: half of the rows are updated, a tenth is deleted.
-    let tenth = if is_long() { 2 } else { 1 };
+    let tenth = if embermark_skips::is_long() { 2 } else { 1 };
     let (half, changes) = (5 * tenth, ["update", "delete"]);
     let staged = Staged::synthetic(tenth * 100_000 + 50);
     for variant in ["single", "bulk"] {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::common::{Outcome, Staged, drive, is_long, options, store};
+use crate::common::{Outcome, Staged, drive, options, store};
 use embermark_engines::registry;
 use embermark_skips::sampled;
 
@@ -60,7 +60,7 @@ fn a_run_that_stops_at_the_cap_in_a_loop_or_between_statements_is_right_for_what
 
 #[test]
 fn a_run_that_stops_at_the_cap_is_right_on_every_family_also_where_one_statement_answers_all() {
-    let staged = Staged::synthetic(if is_long() { ROWS } else { ROWS / 4 });
+    let staged = Staged::synthetic(if embermark_skips::is_long() { ROWS } else { ROWS / 4 });
     for id in sampled(["sqlite", "duckdb", "mongodb", "influxdb"], 2) {
         for outcome in capped_on(id, &staged, "commit-each").into_iter().flatten() {
             assert_eq!(outcome.wrong, None, "{id}: {}", outcome.name);

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use crate::common::{
-    Outcome, Plain, candidates, connecting, drive, drive_capped, is_long, options, some_candidates,
-    spread, spread_over, store,
+    Outcome, Plain, candidates, connecting, drive, drive_capped, options, some_candidates, spread,
+    spread_over, store,
 };
 use embermark_engines::kv::{
     Change, Indexed, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
@@ -38,7 +38,7 @@ const CAP_OF_OPENINGS: Duration = Duration::from_millis(40);
 type Caps = fn(&str) -> Option<Duration>;
 
 fn capped(phase: &str) -> Option<Duration> {
-    Some(if phase == "open_close" && !is_long() { CAP_OF_OPENINGS } else { CAP })
+    Some(if phase == "open_close" && !embermark_skips::is_long() { CAP_OF_OPENINGS } else { CAP })
 }
 
 fn uncapped(_: &str) -> Option<Duration> {
@@ -47,7 +47,7 @@ fn uncapped(_: &str) -> Option<Duration> {
 
 /// Limits only openings, and not in `make test-long`.
 fn uncapped_but_openings(phase: &str) -> Option<Duration> {
-    (phase == "open_close" && !is_long()).then_some(CAP_OF_OPENINGS)
+    (phase == "open_close" && !embermark_skips::is_long()).then_some(CAP_OF_OPENINGS)
 }
 
 fn open(rows: u64, variant: &str, store: Store, reopener: Reopener) -> Box<dyn Bench> {

@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use crate::common::{connecting, is_long, options, some_candidates, store};
+use crate::common::{connecting, options, some_candidates, store};
 use embermark_language::parse;
 use embermark_meter::Meter;
 use embermark_model::Scale;
@@ -183,7 +183,7 @@ fn outcomes(mut bench: Box<dyn Bench>) -> Vec<(&'static str, String)> {
 fn workload() -> &'static dyn Workload {
     let fewer = [("rows = 1500", "rows = 500"), ("\"100m\"", "\"300m\""), ("\"1h\"", "\"3h\"")];
     let mut text = FILE.to_owned();
-    for (all, third) in fewer.iter().filter(|_| !is_long()) {
+    for (all, third) in fewer.iter().filter(|_| !embermark_skips::is_long()) {
         text = text.replace(all, third);
     }
     let definition = parse("events.toml", &text, &[]).unwrap_or_else(|e| panic!("{e}"));

@@ -5,7 +5,6 @@
 pub mod message_queue;
 pub mod run_processes;
 
-use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -16,7 +15,7 @@ use std::time::{Duration, Instant};
 use embermark_engines::{Kind, registry};
 use embermark_model::Status;
 use embermark_model::result::ResultFile;
-use embermark_skips::{LONG, sampled, skipped};
+use embermark_skips::{sampled, skipped};
 use tempfile::TempDir;
 
 /// A folder for one test, in which the program runs.
@@ -107,7 +106,7 @@ pub fn some_embedded() -> String {
 /// Returns the word that leaves out the trials that count, for runs whose counts a test does not
 /// look at. Long campaigns keep them.
 pub fn uncounted() -> &'static [&'static str] {
-    if env::var_os(LONG).is_some() { &[] } else { &["--no-counting"] }
+    if embermark_skips::is_long() { &[] } else { &["--no-counting"] }
 }
 
 /// Names the engines that a run left out because they are not here.

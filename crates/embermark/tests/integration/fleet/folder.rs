@@ -1,13 +1,12 @@
 //! A fleet's folder, with a package of the program that is tested.
 
-use std::env::{self, consts::ARCH};
+use std::env::consts::ARCH;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
 use crate::common::Sandbox;
-use embermark_skips::LONG;
 
 /// Folder of the files that packages are made of.
 const UNPACKED: &str = "unpacked";
@@ -37,7 +36,7 @@ fn add_program(sandbox: &Sandbox, program: Program) {
     if to.exists() {
         fs::remove_file(&to).unwrap();
     }
-    if program == Program::Copy || env::var_os(LONG).is_some() {
+    if program == Program::Copy || embermark_skips::is_long() {
         // Without debug information, because every device gets a copy.
         run(Command::new("strip").arg("-o").arg(&to).arg(tested));
     } else {

@@ -121,7 +121,7 @@ fn as_user(uid: u32, engine: ServerEngine, dir: &Path) -> Command {
 }
 
 /// Whether anybody can read a file, or everything below a folder, and run what its owner can run.
-/// True if there is none.
+/// True for a path that does not exist.
 fn is_readable_by_anybody(path: &Path) -> bool {
     let Ok(path) = path.canonicalize() else { return true };
     let is_open = |folder: &Path| fs::metadata(folder).unwrap().permissions().mode() & 0o001 != 0;

@@ -1,8 +1,7 @@
 use std::collections::VecDeque;
 use std::process::{Command, Stdio};
-use std::{env, thread};
+use std::thread;
 
-use embermark_skips::LONG;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -106,7 +105,7 @@ fn its_bound_is_exact_wherever_in_their_pages_messages_begin_and_end() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut held: VecDeque<u64> = VecDeque::new();
     let (mut next, mut refused, mut emptied) = (0, 0, 0);
-    let rounds = if env::var_os(LONG).is_some() { 2_000 } else { 500 };
+    let rounds = if embermark_skips::is_long() { 2_000 } else { 500 };
     for _ in 0..rounds {
         for _ in 0..random.next_u64() % 1_000 {
             let fits = sender.offer(next, &payload(next)).unwrap();
@@ -130,7 +129,7 @@ fn its_bound_is_exact_wherever_in_their_pages_messages_begin_and_end() {
 
 #[test]
 fn many_pass_from_thread_to_thread_whole_and_in_order() {
-    let samples = if env::var_os(LONG).is_some() { 2_000_000 } else { 400_000 };
+    let samples = if embermark_skips::is_long() { 2_000_000 } else { 400_000 };
     let (mut sender, mut receiver) = queue();
     let sent = thread::spawn(move || {
         for number in 0..samples {

@@ -16,7 +16,7 @@ use embermark_meter::{Measured, Meter};
 use embermark_model::plan::DataSource;
 use embermark_model::result::ClientRun;
 use embermark_model::{Durability, Scale};
-use embermark_skips::{LONG, is_here, sampled};
+use embermark_skips::{is_here, sampled};
 use embermark_workloads::{Bench, BenchPhase, Spec, find};
 use tempfile::TempDir;
 
@@ -75,11 +75,6 @@ pub fn some_candidates() -> Vec<&'static dyn Engine> {
     sampled(candidates(), if chosen { usize::MAX } else { 2 })
 }
 
-/// Whether every campaign runs whole.
-pub fn is_long() -> bool {
-    std::env::var_os(LONG).is_some()
-}
-
 /// Returns each case with one of [`some_candidates`], which share the cases. `make test-long`, and
 /// a test of chosen engines, has each case with every engine.
 pub fn spread<T: Clone>(cases: impl IntoIterator<Item = T>) -> Vec<(&'static dyn Engine, T)> {
@@ -91,7 +86,7 @@ pub fn spread_over<T: Clone>(
     engines: Vec<&'static dyn Engine>,
     cases: impl IntoIterator<Item = T>,
 ) -> Vec<(&'static dyn Engine, T)> {
-    let all = is_long() || std::env::var_os("EMBERMARK_TEST_ENGINE").is_some();
+    let all = embermark_skips::is_long() || std::env::var_os("EMBERMARK_TEST_ENGINE").is_some();
     // Another commit gives each engine the other half of the cases.
     let first = sampled([0, 1], 1)[0];
     let here: Vec<_> = engines.into_iter().filter(|engine| is_here(*engine)).collect();
