@@ -113,24 +113,26 @@ mod tests {
 
     #[test]
     fn what_was_dropped_is_read_from_storage_again_and_nothing_else_is() {
+        const SIZE: usize = 4 << 20;
         // Beside this program: a temporary directory may be in memory, which is never read from
         // storage.
         let here = std::env::current_exe().unwrap();
         let dir = tempfile::tempdir_in(here.parent().unwrap()).unwrap();
         let path = dir.path().join("below/file");
         fs::create_dir(dir.path().join("below")).unwrap();
-        fs::write(&path, vec![7; 1 << 20]).unwrap();
+        fs::write(&path, vec![7; SIZE]).unwrap();
         let file = File::open(&path).unwrap();
-        let read = || {
+        // The kernel also counts pages of this program that the thread is the first to run.
+        let is_fetched = || {
             let before = read_bytes();
-            let mut all = vec![0; 1 << 20];
+            let mut all = vec![0; SIZE];
             file.read_exact_at(&mut all, 0).unwrap();
             assert!(all.iter().all(|byte| *byte == 7), "it is what was written");
-            read_bytes() - before
+            read_bytes() - before >= SIZE as u64
         };
-        assert_eq!(read(), 0, "it has just been written");
+        assert!(!is_fetched(), "it has just been written");
         drop_pages(dir.path()).unwrap();
-        assert!(read() >= 1 << 20, "all of it is fetched again");
-        assert_eq!(read(), 0);
+        assert!(is_fetched(), "all of it is read from storage again");
+        assert!(!is_fetched());
     }
 }
