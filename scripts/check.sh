@@ -53,7 +53,7 @@ run() {
 # installed.
 run_tests() {
     if [ -x .deps/nextest/cargo-nextest ]; then
-        run .deps/nextest/cargo-nextest nextest run --locked --no-tests pass "$@"
+        run .deps/nextest/cargo-nextest nextest run --locked --ignore-default-filter --no-tests pass "$@"
     else
         run cargo test --locked --no-fail-fast "$@"
     fi

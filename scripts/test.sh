@@ -97,7 +97,7 @@ programs() {
 # tests: runs every test of the workspace, each in a separate process if cargo-nextest is installed.
 tests() {
     if [ -x .deps/nextest/cargo-nextest ]; then
-        .deps/nextest/cargo-nextest nextest run --workspace --locked ${EMBERMARK_TEST_LONG:+--run-ignored all}
+        .deps/nextest/cargo-nextest nextest run --workspace --locked ${EMBERMARK_TEST_LONG:+--run-ignored all --ignore-default-filter}
     else
         # Ends a program that hangs, and runs the others.
         cargo --config "target.'cfg(unix)'.runner = 'timeout --foreground --kill-after=30 900'" \

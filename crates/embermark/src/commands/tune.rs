@@ -2,8 +2,10 @@
 
 mod subjects;
 mod tier_test;
+mod turns;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -29,6 +31,7 @@ use crate::plan::{
 };
 use subjects::{Task, candidate_set};
 use tier_test::TierTester;
+use turns::{Turn, Turns};
 
 /// Default workload.
 const WORK: &str = "sensors:10k";
@@ -147,12 +150,16 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
         machine: None,
         engines: BTreeMap::new(),
     };
-    let engines = tasks.len() as u32;
     let (mut skipped, mut failed) = (Vec::new(), Vec::new());
-    for (at, task) in tasks.iter().enumerate() {
-        let left = ends.saturating_duration_since(Instant::now()) / (engines - at as u32);
+    let mut turns = Turns::new(&tasks);
+    while let Some(turn) = turns.next(ends.saturating_duration_since(Instant::now())) {
+        let Turn { of: task, part, needs } = turn;
         let name = &*task.subject.name;
-        let (names, failure) = match tune_engine(task, (&plan, tier), &options, left, &args) {
+        let tried = match needs {
+            Some(needs) if needs > part => Err(TuneError::TooShort(needs)),
+            _ => tune_engine(task, (&plan, tier), &options, part, &args),
+        };
+        let (names, failure) = match tried {
             Ok((tuned, machine)) => {
                 all.machine = machine;
                 output::print(&tuned::text(name, &tuned, &all))?;
@@ -165,8 +172,13 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
                 say!("embermark: interrupted; what was found before is in {}", out.display());
                 return Ok(ExitCode::from(INTERRUPTED));
             }
+            Err(TuneError::TooShort(least)) if needs.is_none() && tasks.len() > 1 => {
+                say!("{name}: needs {} s, and waits for what the others leave", seconds(least));
+                turns.wait(task, least);
+                continue;
+            }
             Err(TuneError::TooShort(least)) => {
-                (&mut skipped, Failure::usage(too_short(task, least, engines)))
+                (&mut skipped, Failure::usage(too_short(task, least, tasks.len())))
             }
             Err(TuneError::Incomplete(why)) => {
                 let why = format!("{name} does not complete the work with today's settings: {why}");
@@ -174,7 +186,7 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
             }
             Err(TuneError::Failed(failure)) => return Err(failure),
         };
-        if engines == 1 {
+        if tasks.len() == 1 {
             return Err(failure);
         }
         // What was found before, and the other engines, are not lost to it.
@@ -244,14 +256,19 @@ fn not_tuned(skipped: &[&str], failed: &[&str]) -> Option<Failure> {
     }
 }
 
-/// Says what an engine needs whose part of the time was too short for a search.
-fn too_short(Task { subject, candidates, .. }: &Task, least: Duration, engines: u32) -> String {
-    let (candidates, least) = (candidates.len(), least.as_secs() + 1);
+/// Returns a duration in seconds, rounded up.
+const fn seconds(of: Duration) -> u64 {
+    of.as_secs() + 1
+}
+
+/// Says what an engine needs for which the time was too short.
+fn too_short(Task { subject, candidates, .. }: &Task, least: Duration, engines: usize) -> String {
+    let (candidates, least) = (candidates.len(), seconds(least));
     format!(
         "the time is too short for {}: a first look at its {candidates} candidates, and the comparison at the \
          end, take {least} s; give --for {} s, or name fewer phases (--phases) or rows (sensors:1k)",
         subject.name,
-        least * u64::from(engines)
+        least * engines as u64
     )
 }
 
@@ -292,7 +309,13 @@ fn tune_engine(
     let Screening { accepted, rejected } = bench.screen(candidates.to_vec())?;
     let mut found = match search(&mut bench, accepted)? {
         Ok(found) => found,
-        Err(short) => return Err(TuneError::TooShort(short.least)),
+        Err(short) => {
+            // All that it tells is how long a trial takes, and a second attempt uses its folder.
+            let folder = bench.folder();
+            fs::remove_dir_all(&folder)
+                .map_err(|error| TuneError::Failed(Failure::unwritable(&folder)(error)))?;
+            return Err(TuneError::TooShort(short.least));
+        }
     };
     let out = |(set, why)| Tried { set, trials: 0, gain: None, outcome: Outcome::Out { why } };
     found.tried.extend(rejected.into_iter().map(out));

@@ -1,6 +1,7 @@
 //! A private PostgreSQL server.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::Path;
 
 use nix::sys::signal::Signal;
@@ -12,8 +13,8 @@ use super::library::LIBRARY;
 use super::session::{Session, WHOLE};
 use super::shared_memory;
 use super::tier::TIERS;
-use crate::server::{self, Home, Server, ServerSpec, address, run_to_end};
-use crate::{Link, OpenOptions, Result};
+use crate::server::{self, Home, Server, ServerSpec, address, run_to_end, template};
+use crate::{EngineError, Link, OpenOptions, Result};
 
 /// Superuser of the private server, whichever user runs it.
 const USER: &str = "postgres";
@@ -24,14 +25,25 @@ const PASSWORD: &str = "password";
 /// Starts a server with these options, on the existing database cluster or a new one, and connects.
 pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
     let library = LIBRARY.get()?;
-    let Installation { initdb, postgres, account, .. } =
+    let Installation { initdb, postgres, version, account } =
         installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::open(NAME, &open.dir, account)?;
+    // Everything that the cluster depends on. Its files belong to the user who runs the server.
+    let name = format!("postgres-{version}-trust-utf8-c-uid-{}", account.uid());
     let data = home.create_once(NAME, "data", open.durability, |data| {
-        initialise(&initdb, &home, data, open).inspect_err(|_| {
-            // A killed initdb leaves the memory of the server that it had started.
-            shared_memory::remove_once_unused(data);
-        })
+        home.remove(NAME, PASSWORD)?;
+        // A socket in a folder closed to others needs no password.
+        let password = match open.link {
+            Link::Socket => None,
+            Link::Loopback => server::password(NAME)?,
+        };
+        match password {
+            Some(password) => {
+                let file = home.write(NAME, PASSWORD, &password)?;
+                initialise(&initdb, &home, data, Some(&file))
+            }
+            None => template::fill(NAME, &name, data, |dir| make_template(&initdb, &home, dir)),
+        }
     })?;
     // A killed server leaves it. It names a process, and the next server refuses to start if that
     // id is in use again. Debian's pg_ctlcluster removes it too once nothing runs there. The
@@ -68,21 +80,30 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
     Ok((server, Session::new(connection, WHOLE, &place, open.durability)))
 }
 
-/// Creates a database cluster in `data`.
-fn initialise(initdb: &Path, home: &Home, data: &Path, open: &OpenOptions) -> Result<()> {
+/// Creates a database cluster in a folder of the server's user, then copies it to `dir`, which that
+/// user may be unable to reach.
+fn make_template(initdb: &Path, home: &Home, dir: &Path) -> Result<()> {
+    let first = home.emptied(NAME, "first")?;
+    initialise(initdb, home, &first, None)?;
+    template::copy(&first, dir)
+        .and_then(|()| fs::remove_dir_all(&first))
+        .map_err(|error| EngineError::file(NAME, "make a template in", dir, error))
+}
+
+/// Creates a database cluster in `data`. Connections by TCP need the password in that file, if there
+/// is one.
+fn initialise(initdb: &Path, home: &Home, data: &Path, password: Option<&Path>) -> Result<()> {
     // The whole cluster is synced afterwards, if asked for.
     let words = "--no-sync -U postgres -A trust -E UTF8 --locale=C -D".split(' ');
     let mut args: Vec<OsString> = words.map(OsString::from).collect();
     args.push(data.into());
-    home.remove(NAME, PASSWORD)?;
-    // A socket in a folder closed to others needs no password.
-    if open.link == Link::Loopback
-        && let Some(password) = server::password(NAME)?
-    {
-        let file = home.write(NAME, PASSWORD, &password)?;
+    if let Some(file) = password {
         args.extend(["--auth-host=scram-sha-256".into(), "--pwfile".into(), file.into()]);
     }
-    run_to_end(spec(initdb, args), home)
+    run_to_end(spec(initdb, args), home).inspect_err(|_| {
+        // A killed initdb leaves the memory of the server that it had started.
+        shared_memory::remove_once_unused(data);
+    })
 }
 
 fn spec(program: &Path, args: Vec<OsString>) -> ServerSpec<'_> {

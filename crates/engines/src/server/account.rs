@@ -39,6 +39,11 @@ impl Account {
         }
     }
 
+    /// Returns the user's id.
+    pub fn uid(self) -> u32 {
+        self.other.map_or_else(|| geteuid().as_raw(), |(uid, _)| uid)
+    }
+
     /// Makes `command` run as this user. The standard library drops root's supplementary groups
     /// together with the user id.
     pub(crate) fn run(self, command: &mut Command) {

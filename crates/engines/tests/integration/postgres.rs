@@ -6,11 +6,14 @@ mod owner;
 mod timescaledb;
 mod values;
 
+use std::fs;
+
 use embermark_engines::sql::{Access, Param, SqlStore};
 use embermark_model::Durability;
 use tempfile::TempDir;
 
 use crate::server::ServerEngine;
+use crate::server::owner::Owner;
 use crate::server::readings::{counts_checkpoints, one_int};
 
 const POSTGRES: ServerEngine = ServerEngine("postgres");
@@ -103,4 +106,28 @@ fn errors_end_their_transaction(store: &mut dyn SqlStore, _: &TempDir) {
     store.run(insert, &row).unwrap();
     store.commit().unwrap();
     assert_eq!(one_int(store, "SELECT count(*) FROM readings").unwrap(), Some(1));
+}
+
+#[test]
+fn a_new_cluster_is_a_copy_of_a_template_that_is_made_once() {
+    if !POSTGRES.is_here() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let cache = dir.path().join("cache");
+    let identifiers = ["first", "second"].map(|name| {
+        let database = dir.path().join(name);
+        Owner::start(POSTGRES, &database, None, &[("XDG_CACHE_HOME", &cache)]).kill();
+        let server = database.join("server");
+        assert!(!server.join("first").exists(), "where the template was made is removed");
+        // It begins with the number that initdb gives to each new cluster
+        // (src/include/catalog/pg_control.h).
+        fs::read(server.join("data/global/pg_control")).unwrap()[..8].to_owned()
+    });
+    assert_eq!(identifiers[0], identifiers[1]);
+    let templates = fs::read_dir(cache.join("embermark/templates")).unwrap();
+    let templates: Vec<_> = templates.map(|entry| entry.unwrap().path()).collect();
+    let [template] = &templates[..] else { panic!("{templates:?}") };
+    assert_eq!(fs::read(template.join("global/pg_control")).unwrap()[..8], identifiers[0]);
+    assert!(!template.join("postmaster.pid").exists());
 }
