@@ -265,8 +265,8 @@ const fn seconds(of: Duration) -> u64 {
 fn too_short(Task { subject, candidates, .. }: &Task, least: Duration, engines: usize) -> String {
     let (candidates, least) = (candidates.len(), seconds(least));
     format!(
-        "the time is too short for {}: a first look at its {candidates} candidates, and the comparison at the \
-         end, take {least} s; give --for {} s, or name fewer phases (--phases) or rows (sensors:1k)",
+        "the time is too short for {}: to open its {candidates} candidates, a first look at them, and the \
+         comparison at the end take {least} s; give --for {} s, or name fewer phases (--phases) or rows (sensors:1k)",
         subject.name,
         least * engines as u64
     )
@@ -314,7 +314,7 @@ fn tune_engine(
             let folder = bench.folder();
             fs::remove_dir_all(&folder)
                 .map_err(|error| TuneError::Failed(Failure::unwritable(&folder)(error)))?;
-            return Err(TuneError::TooShort(short.least));
+            return Err(TuneError::TooShort(began.elapsed() + short.least));
         }
     };
     let out = |(set, why)| Tried { set, trials: 0, gain: None, outcome: Outcome::Out { why } };

@@ -199,7 +199,7 @@ fn what_cannot_be_tuned_is_refused_with_what_can() {
         (&["sqlite", "--tier", "strong"], "strong"),
         (
             &["redb", "sensors:100", "--phases", "load", "--variant", "single", "--for", "1ms"],
-            "the time is too short for redb: a first look at its",
+            "the time is too short for redb: to open its",
         ),
     ] {
         let ended = sandbox.embermark(&[&["tune"][..], words].concat()).expect_status(2);
@@ -228,8 +228,8 @@ fn an_engine_whose_time_is_too_short_does_not_end_the_search_for_the_others() {
     let words = [&words[..], &["--for", "1ms", "--out", "out"]].concat();
     let ended = sandbox.embermark(&words).expect_status(2);
     for says in [
-        "the time is too short for lmdb: a first look at its",
-        "the time is too short for redb: a first look at its",
+        "the time is too short for lmdb: to open its",
+        "the time is too short for redb: to open its",
         "lmdb: needs ",
         "redb: needs ",
         " s, and waits for what the others leave",
