@@ -118,6 +118,12 @@ impl<'a> HarnessBench<'a> {
         Some((self.last.as_ref()?, &self.names))
     }
 
+    /// Returns the time that [`Bench::time_left`] keeps for what the next step's and the last run
+    /// take beside their trials.
+    pub fn overhead(&self) -> Duration {
+        self.spent.overhead / self.spent.runs.max(1) * 2
+    }
+
     /// Returns the folder of the last run.
     pub fn folder(&self) -> PathBuf {
         self.options.out.join(format!("{}-{}", self.subject.name, self.spent.runs))
@@ -266,9 +272,7 @@ impl Bench for HarnessBench<'_> {
     }
 
     fn time_left(&self) -> Duration {
-        // One run for the next step, and one for the end.
-        let overhead = self.spent.overhead / self.spent.runs.max(1);
-        self.ends.saturating_duration_since(Instant::now()).saturating_sub(overhead * 2)
+        self.ends.saturating_duration_since(Instant::now()).saturating_sub(self.overhead())
     }
 
     fn trial_time(&self) -> Duration {

@@ -314,7 +314,7 @@ fn tune_engine(
             let folder = bench.folder();
             fs::remove_dir_all(&folder)
                 .map_err(|error| TuneError::Failed(Failure::unwritable(&folder)(error)))?;
-            return Err(TuneError::TooShort(began.elapsed() + short.least));
+            return Err(TuneError::TooShort(began.elapsed() + bench.overhead() + short.least));
         }
     };
     let out = |(set, why)| Tried { set, trials: 0, gain: None, outcome: Outcome::Out { why } };

@@ -37,8 +37,12 @@ impl<T> Turns<T> {
         let others = self.queue.len().saturating_sub(1) + self.waiting.len();
         let (of, needs) = self.queue.pop_front()?;
         let part = left / (others as u32 + 1);
-        // A quarter more, because its trials will not take exactly as long again.
-        let part = needs.map_or(part, |needs| part.max(needs * 5 / 4).min(left));
+        let part = needs.map_or(part, |needs| {
+            // All that the others do not need. At least a quarter more than it needs, because its
+            // trials will not take exactly as long again.
+            let others_need = self.queue.iter().filter_map(|(_, needs)| *needs).sum();
+            part.max(left.saturating_sub(others_need)).max(needs * 5 / 4).min(left)
+        });
         Some(Turn { of, part, needs })
     }
 
@@ -73,13 +77,13 @@ mod tests {
     }
 
     #[test]
-    fn who_waited_gets_its_equal_part_if_that_is_more_and_never_more_than_is_left() {
+    fn who_waited_gets_what_the_others_do_not_need_and_never_more_than_is_left() {
         let mut turns = Turns::new([1, 2]);
         for _ in 0..2 {
             let turn = turns.next(s(10)).unwrap();
             turns.wait(turn.of, s(8));
         }
-        assert_eq!(turns.next(s(100)).unwrap().part, s(50));
+        assert_eq!(turns.next(s(100)).unwrap().part, s(92));
         assert_eq!(turns.next(s(4)).unwrap(), Turn { of: 2, part: s(4), needs: Some(s(8)) });
     }
 }
