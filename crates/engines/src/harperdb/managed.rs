@@ -1,9 +1,8 @@
 //! A private HarperDB server.
 
 use std::ffi::OsString;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -147,12 +146,7 @@ fn install(installation: &Installation, home: &Home, dir: &Path) -> Result<()> {
     server.stop()?;
     home.remove(NAME, &format!("first/{SCRIPT}"))?;
     replace(&data, &data.to_string_lossy(), PATH_PLACEHOLDER)?;
-    let done = || {
-        fs::set_permissions(dir, Permissions::from_mode(0o700))?;
-        template::copy(&data, dir)?;
-        fs::remove_dir_all(&data)
-    };
-    done().map_err(|error| EngineError::file(NAME, "make a template in", dir, error))
+    template::take(NAME, &data, dir)
 }
 
 /// Returns the settings that a server is started with

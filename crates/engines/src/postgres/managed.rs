@@ -1,7 +1,6 @@
 //! A private PostgreSQL server.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::Path;
 
 use nix::sys::signal::Signal;
@@ -14,7 +13,7 @@ use super::session::{Session, WHOLE};
 use super::shared_memory;
 use super::tier::TIERS;
 use crate::server::{self, Home, Server, ServerSpec, address, run_to_end, template};
-use crate::{EngineError, Link, OpenOptions, Result};
+use crate::{Link, OpenOptions, Result};
 
 /// Superuser of the private server, whichever user runs it.
 const USER: &str = "postgres";
@@ -28,8 +27,6 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
     let Installation { initdb, postgres, version, account } =
         installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::open(NAME, &open.dir, account)?;
-    // Everything that the cluster depends on. Its files belong to the user who runs the server.
-    let name = format!("postgres-{version}-trust-utf8-c-uid-{}", account.uid());
     let data = home.create_once(NAME, "data", open.durability, |data| {
         home.remove(NAME, PASSWORD)?;
         // A socket in a folder closed to others needs no password.
@@ -42,7 +39,11 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
                 let file = home.write(NAME, PASSWORD, &password)?;
                 initialise(&initdb, &home, data, Some(&file))
             }
-            None => template::fill(NAME, &name, data, |dir| make_template(&initdb, &home, dir)),
+            None => {
+                // Everything that the cluster depends on. Its files belong to the server's user.
+                let name = format!("postgres-{version}-trust-utf8-c-uid-{}", account.uid());
+                template::fill(NAME, &name, data, |dir| make_template(&initdb, &home, dir))
+            }
         }
     })?;
     // A killed server leaves it. It names a process, and the next server refuses to start if that
@@ -80,14 +81,11 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
     Ok((server, Session::new(connection, WHOLE, &place, open.durability)))
 }
 
-/// Creates a database cluster in a folder of the server's user, then copies it to `dir`, which that
-/// user may be unable to reach.
+/// Creates a database cluster in a folder of the server's user, then moves it to a template's.
 fn make_template(initdb: &Path, home: &Home, dir: &Path) -> Result<()> {
     let first = home.emptied(NAME, "first")?;
     initialise(initdb, home, &first, None)?;
-    template::copy(&first, dir)
-        .and_then(|()| fs::remove_dir_all(&first))
-        .map_err(|error| EngineError::file(NAME, "make a template in", dir, error))
+    template::take(NAME, &first, dir)
 }
 
 /// Creates a database cluster in `data`. Connections by TCP need the password in that file, if there

@@ -1,6 +1,7 @@
 //! Templates of initialised data directories, for servers that take seconds to initialise one.
 
-use std::fs::File;
+use std::fs::{File, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs, io};
@@ -45,6 +46,15 @@ fn try_to_keep(template: &Path, make: &mut impl FnMut(&Path) -> Result<()>) -> R
     Ok(fs::rename(&data, template).is_ok() || template.exists())
 }
 
+/// Moves what a server has made in a folder of its home to a template's folder `dir`, which its user
+/// may be unable to reach. Only the owner may read `dir` from then on.
+pub(crate) fn take(engine: &'static str, made: &Path, dir: &Path) -> Result<()> {
+    fs::set_permissions(dir, Permissions::from_mode(0o700))
+        .and_then(|()| copy(made, dir))
+        .and_then(|()| fs::remove_dir_all(made))
+        .map_err(|error| EngineError::file(engine, "make a template in", dir, error))
+}
+
 /// Returns `$XDG_CACHE_HOME/embermark/templates`, or the same below `$HOME/.cache`, if it can be
 /// created.
 fn folder() -> Option<PathBuf> {
@@ -56,7 +66,7 @@ fn folder() -> Option<PathBuf> {
 
 /// Copies the content of a folder into another, with owners, modes, and holes. Shares blocks if
 /// the file system can.
-pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
     // `cp` cannot use a path below `/proc/self/fd`, because it does not inherit the folder.
     let (from, to) = (from.canonicalize()?, to.canonicalize()?);
     let mut command = Command::new("cp");

@@ -34,8 +34,8 @@ impl<T> Turns<T> {
             self.waiting.sort_by_key(|(_, needs)| *needs);
             self.queue.extend(self.waiting.drain(..).map(|(of, needs)| (of, Some(needs))));
         }
-        let others = self.queue.len().saturating_sub(1) + self.waiting.len();
         let (of, needs) = self.queue.pop_front()?;
+        let others = self.queue.len() + self.waiting.len();
         let part = left / (others as u32 + 1);
         let part = needs.map_or(part, |needs| {
             // All that the others do not need. At least a quarter more than it needs, because its
