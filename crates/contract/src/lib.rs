@@ -191,7 +191,8 @@ pub trait Lifecycle {
 
     /// Stops automatic checkpoints and writes from the log to tables until the database is closed.
     /// The log then holds every change that is made from now on. About `bytes` of keys and values
-    /// will follow. Call [`maintain`](Self::maintain) first to start with an empty log.
+    /// will follow. Call [`maintain`](Self::maintain) first to start with an empty log. If the log
+    /// is the database, there is nothing to stop unless the engine writes checkpoints by itself.
     ///
     /// # Errors
     /// Unsupported, with the reason, if there is no such log or it cannot grow that large.
@@ -200,8 +201,9 @@ pub trait Lifecycle {
         Err(EngineError::unsupported("this engine's adapter", "to keep every change in a log"))
     }
 
-    /// Returns the total size of the log's files in bytes. Each counts with its length, or with its
-    /// allocated size if that is less, as for a preallocated file.
+    /// Returns the total size of the log's files in bytes: of all files if the log is the database.
+    /// Each counts with its length, or with its allocated size if that is less, as for a
+    /// preallocated file.
     ///
     /// # Errors
     /// Unsupported, with the reason, if there is no log. Otherwise an error if its files cannot be
@@ -247,7 +249,8 @@ pub fn no_client() -> EngineError {
 /// What one transaction covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// All reads see one snapshot, and nothing is changed.
+    /// All reads see one snapshot, and nothing is changed. If the engine cannot make sure of that,
+    /// because another client may have written in between, the scope fails as unsupported.
     Snapshot,
     /// One transaction that reads and writes, committed at its end.
     Batch,

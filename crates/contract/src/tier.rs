@@ -47,9 +47,11 @@ pub struct TierSetting<T: 'static> {
     /// What an acknowledged commit survives with this setting.
     pub effective_durability: Durability,
     /// What the adapter sets. Only this decides what is kept, with options in `words` where a server
-    /// is started with these.
+    /// is started with these. It is also used if the tier is unsupported: `embermark durability ID`
+    /// then opens the engine with it.
     pub set: T,
-    /// The setting in the engine's own words.
+    /// The setting in the engine's own words. In a row that keeps less than its tier: why the tier
+    /// is unsupported.
     pub words: &'static str,
     /// Page of the engine's manual that says what the setting keeps.
     pub manual: &'static str,

@@ -81,7 +81,7 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Kill engines and cut the power during commits, and check what is left
     Durability(durability::DurabilityArgs),
-    /// Write the record of durability that is part of embermark, from results of `durability`
+    /// Add results of `durability` to the record that is part of embermark
     #[command(hide = true)]
     DurabilityRecord(record::RecordArgs),
     /// Show a result on one screen, as tables, JSON, CSV, Markdown or Parquet

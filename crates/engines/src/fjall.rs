@@ -61,6 +61,7 @@ pub(crate) static ENGINE: Embedded<Persist> = Embedded {
     open,
     settings: SETTINGS,
     explained: &[],
+    has_maintenance: true,
     join: None,
 };
 

@@ -1,4 +1,7 @@
-//! redb, a copy-on-write B-tree in pure Rust: a complete engine in one file.
+//! redb, a copy-on-write B-tree in pure Rust: a complete engine, with its settings in a file of
+//! their own.
+
+mod settings;
 
 use std::ops::Bound::Unbounded;
 use std::sync::Arc;
@@ -14,12 +17,11 @@ use crate::kv::{
     Autocommit, Change, Direction, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
 };
 use crate::per_table::PerTable;
-use crate::settings::{SWITCH, is_on, lines};
 use crate::{
-    Availability, Candidate, Checked, ClientOpener, Embedded, EngineError, Info, Join, Lifecycle,
-    OpenOptions, Opened, Origin, Result, Scope, Setting, SettingValues, Settings, TierSetting,
-    TierTable, as_set,
+    Availability, Checked, ClientOpener, Embedded, EngineError, Info, Join, Lifecycle, OpenOptions,
+    Opened, Origin, Result, Scope, TierSetting, TierTable, as_set,
 };
+use settings::{CommitOptions, SETTINGS};
 
 const ID: &str = "redb";
 const OPEN: &str = "open a table";
@@ -56,49 +58,9 @@ pub(crate) static ENGINE: Embedded<Commit> = Embedded {
     open,
     settings: SETTINGS,
     explained: &[],
+    has_maintenance: true,
     join: None,
 };
-
-/// Everything that its builder accepts (<https://docs.rs/redb/4/redb/struct.Builder.html>).
-/// Durability is set per transaction. The default cache is 1 GiB.
-const SETTINGS: Settings = Settings {
-    known: &[
-        Setting::new("cache_size", SettingValues::Number).by_default("1073741824"),
-        Setting::new(TWO_PHASES, SWITCH),
-        Setting::new(QUICK_REPAIR, SWITCH),
-    ],
-    others: None,
-    reserved: &[("durability", "embermark sets it for each transaction, by --tier")],
-    candidates: CANDIDATES,
-    written: |set| {
-        let place = "// Builder before create, WriteTransaction after begin_write";
-        lines(place, set, |name, value| match name {
-            "cache_size" => format!("builder.set_{name}({value});"),
-            _ => format!("transaction.set_{name}({});", is_on(value)),
-        })
-    },
-};
-
-/// Options per transaction: whether a commit syncs twice and is valid without a checksum, and
-/// whether it also stores what a repair would have to search for
-/// (<https://docs.rs/redb/4/redb/struct.WriteTransaction.html>).
-const TWO_PHASES: &str = "two_phase_commit";
-const QUICK_REPAIR: &str = "quick_repair";
-
-/// Values that tuning tries. According to the manual each makes commits slower, and opening after a
-/// crash faster.
-const CANDIDATES: &[Candidate] = &[
-    Candidate::new(
-        &[(TWO_PHASES, "ON")],
-        "a second sync for each commit",
-        "https://docs.rs/redb/4/redb/struct.WriteTransaction.html#method.set_two_phase_commit",
-    ),
-    Candidate::new(
-        &[(QUICK_REPAIR, "ON")],
-        "a second sync and more bytes for each commit",
-        "https://docs.rs/redb/4/redb/struct.WriteTransaction.html#method.set_quick_repair",
-    ),
-];
 
 fn open(options: &OpenOptions, &commit: &Commit) -> Result<Opened> {
     let ours = || usize::try_from(options.memory).unwrap_or(usize::MAX);
@@ -110,12 +72,7 @@ fn open(options: &OpenOptions, &commit: &Commit) -> Result<Opened> {
         ("durability", as_set(format_args!("{commit:?}"))),
         ("cache_size", as_set(format_args!("{cache} bytes"))),
     ];
-    let is_on = |name| options.switch(name).unwrap_or(false);
-    let commit = CommitOptions {
-        commit,
-        two_phases: is_on(TWO_PHASES),
-        keeps_allocator: is_on(QUICK_REPAIR),
-    };
+    let commit = CommitOptions::new(options, commit);
     let trees = Trees { db, commit, names: Vec::new(), copy: Vec::new() };
     Ok(Opened::embedded(trees, VERSION, settings))
 }
@@ -129,13 +86,6 @@ type Bytes = &'static [u8];
 
 fn tree(name: &str) -> TableDefinition<'_, Bytes, Bytes> {
     TableDefinition::new(name)
-}
-
-#[derive(Clone, Copy)]
-struct CommitOptions {
-    commit: Commit,
-    two_phases: bool,
-    keeps_allocator: bool,
 }
 
 fn begin_write(db: &Database, options: CommitOptions) -> Result<WriteTransaction> {

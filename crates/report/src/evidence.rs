@@ -2,15 +2,14 @@
 //! engine's manual. `docs/durability-experiments.md` describes the tests.
 
 mod full_disk;
+mod record_text;
 mod tier_standing;
-
-use std::path::PathBuf;
 
 use embermark_model::Durability;
 use embermark_model::durability_result::{Experiment, Outcome, Tested, Verdict};
 use serde::Serialize;
 
-use crate::{ReportError, text};
+use crate::text;
 
 pub(crate) use full_disk::full_disk;
 pub use full_disk::{full_disk_markdown, full_disk_text};
@@ -164,31 +163,6 @@ impl Record {
     /// Makes a record of one run.
     pub fn from_run(run: Outcome) -> Self {
         Self { own: vec![run], shipped: Vec::new() }
-    }
-
-    /// Returns the text of a record of these runs that can be part of embermark. Engines that
-    /// `may_be_published` rejects are left out.
-    ///
-    /// # Errors
-    /// If a value has no JSON form, which does not happen here.
-    pub fn text(
-        runs: Vec<Outcome>,
-        may_be_published: impl Fn(&str) -> bool,
-    ) -> Result<String, ReportError> {
-        let line = |run: Outcome| {
-            let tested: Vec<String> = run.tested.iter().map(|one| one.engine.clone()).collect();
-            let mut run = run.only(|id| may_be_published(id) && tested.iter().any(|one| one == id));
-            run.not_tried.clear();
-            run.tested.iter_mut().for_each(|one| one.examples.clear());
-            run.head.engine_libraries.retain(|id, _| may_be_published(id));
-            for library in run.head.engine_libraries.values_mut() {
-                library.path = library.path.file_name().map(PathBuf::from).unwrap_or_default();
-            }
-            serde_json::to_string(&run)
-        };
-        // One run per line, so that two records can be compared by eye.
-        let lines = runs.into_iter().map(line).collect::<Result<Vec<_>, _>>()?;
-        Ok(format!("[\n{}\n]\n", lines.join(",\n")))
     }
 
     /// Returns the ids of the engines that were tested.

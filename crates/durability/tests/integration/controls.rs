@@ -8,7 +8,7 @@ mod toy;
 use std::fs::File;
 
 use embermark_blockdev::{Disk, FileSystem};
-use embermark_contract::Engine;
+use embermark_contract::{Engine, Kind};
 use embermark_durability::Experiment::{DeviceLies, Kill, PowerCut};
 use embermark_durability::{Experiment, Settings, Tested, Verdict, test};
 use embermark_engines::registry::ENGINES;
@@ -39,6 +39,16 @@ pub fn engines() -> Vec<&'static dyn Engine> {
     toys.into_iter().chain(ENGINES.iter().copied()).collect()
 }
 
+/// Engines that have commits in the memory of the process with `none`, as their manuals say about
+/// the settings.
+const LOSE_IN_NONE: [&str; 7] =
+    ["sqlite", "duckdb", "berkeleydb", "rocksdb", "fjall", "redb", "wiredtiger"];
+/// Engines that pass each commit to the operating system with `none`, and are said to keep what
+/// `process` does.
+const KEEP_IN_NONE: [&str; 3] = ["firebird", "lmdb", "leveldb"];
+/// Embedded engines whose `none` is not tried here.
+const NOT_TRIED_IN_NONE: [&str; 5] = ["mdbx", "parquet", "hybrid", "hybrid-bdb", "zen"];
+
 /// The tests. The slow ones have one engine each: they are campaigns, of which a part runs.
 pub fn tests() -> Vec<Trial> {
     let mut tests = vec![
@@ -48,6 +58,13 @@ pub fn tests() -> Vec<Trial> {
         // It has the last one in its own memory.
         trial("controls::kills_find_what_is_in_its_own_memory", || {
             kills_break("before", Durability::Process);
+        }),
+        trial("controls::every_embedded_engine_has_a_place_among_those_of_none", || {
+            let lists = [&LOSE_IN_NONE[..], &KEEP_IN_NONE, &NOT_TRIED_IN_NONE].concat();
+            for info in ENGINES.iter().map(|engine| engine.info()) {
+                let is_embedded = info.kind == Kind::Embedded;
+                assert_eq!(lists.contains(&info.id), is_embedded, "{}", info.id);
+            }
         }),
         on_devices("controls::a_device_that_does_no_flush_is_seen", || {
             a_device_that_does_no_flush_is_seen();
@@ -67,17 +84,12 @@ pub fn tests() -> Vec<Trial> {
         trial(name, move || holds(id, Durability::Process, Kill))
     });
     campaign("kills in process", 1, process.into());
-    // With `none` these have commits in the memory of the process, as their manuals say about the
-    // settings.
-    let ids = ["sqlite", "duckdb", "berkeleydb", "rocksdb", "fjall", "redb", "wiredtiger"];
-    let none = ids.map(|id| {
+    let none = LOSE_IN_NONE.map(|id| {
         let name = named("kills_break_none_of_", id);
         trial(name, move || kills_break(id, Durability::None))
     });
     campaign("kills break none", 1, none.into());
-    // With `none` these pass each commit to the operating system, and are said to keep what
-    // `process` does.
-    let handed = ["firebird", "lmdb", "leveldb"].map(|id| {
+    let handed = KEEP_IN_NONE.map(|id| {
         let name = named("kills_lose_nothing_in_none_of_", id);
         trial(name, move || holds(id, Durability::None, Kill))
     });

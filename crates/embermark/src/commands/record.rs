@@ -1,6 +1,7 @@
-//! `embermark durability-record`: makes the record of durability results that is part of embermark.
+//! `embermark durability-record`: adds results to the record that is part of embermark.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -20,18 +21,23 @@ pub struct RecordArgs {
     #[arg(required = true, value_name = "RESULT")]
     results: Vec<PathBuf>,
 
-    /// The record: crates/report/durability/record.json
+    /// The record to add them to, created if it is missing: crates/report/durability/record.json
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
+
+    /// Remove earlier results of the same engines, versions and tiers: the set-up was corrected
+    #[arg(long)]
+    replace: bool,
 
     /// A shared library of an engine in these results (docs/engine-library.md). Once for each; ID names its engine anew
     #[arg(long, value_name = "[ID=]PATH")]
     engine_library: Vec<PathBuf>,
 }
 
-/// Writes the record of these results only, and names the engines that are left out.
+/// Adds these results to the record, and names the engines that are left out.
 pub fn record(args: RecordArgs) -> Result<ExitCode, Failure> {
     engine_libraries(&args.engine_library)?;
+    let record = recorded(&args.out)?;
     let runs = args.results.iter().map(|path| load_durability(path));
     let runs: Vec<Outcome> = runs.collect::<Result<_, _>>().map_err(Failure::usage)?;
     for tested in runs.iter().flat_map(|run| &run.tested) {
@@ -42,9 +48,22 @@ pub fn record(args: RecordArgs) -> Result<ExitCode, Failure> {
             say!("left out: {id} {tier}: its licence forbids publishing figures");
         }
     }
-    let text = Record::text(runs, may_be_published).map_err(Failure::runtime)?;
-    output::write(&args.out, text)?;
+    let text = Record::text(record, runs, args.replace, may_be_published);
+    output::write(&args.out, text.map_err(Failure::runtime)?)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the runs of the record at a path, which has none if there is no file.
+fn recorded(path: &Path) -> Result<Vec<Outcome>, Failure> {
+    if !path.is_file() {
+        return Ok(Vec::new());
+    }
+    let text = fs::read_to_string(path).map_err(|error| error.to_string());
+    let runs = text.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()));
+    runs.map_err(|error| {
+        let path = path.display();
+        usage!("{path} is not a record of durability ({error}): name another file with --out")
+    })
 }
 
 /// Whether an engine is known, and its licence allows publishing its figures.
@@ -81,11 +100,36 @@ mod tests {
 
     #[test]
     fn what_may_not_be_published_has_no_place_in_the_record_nor_has_a_path() {
-        let text = Record::text(vec![run(&["zen", "null", "harperdb"])], may_be_published).unwrap();
+        let runs = vec![run(&["zen", "null", "harperdb"])];
+        let text = Record::text(Vec::new(), runs, false, may_be_published).unwrap();
         for secret in ["zen", "harperdb", "/home/me"] {
             assert!(!text.contains(secret), "{text}");
         }
         assert!(text.contains("\"null\"") && text.contains("\"libnull.so\""), "{text}");
+    }
+
+    #[test]
+    fn what_a_record_has_stays_unless_it_is_the_same_run_or_is_to_be_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("record.json");
+        // Adds a run of an engine in a tier that began in this second. Returns what the record has.
+        let added = |engine: &str, second: u32, replaces: bool| {
+            let mut new = run(&[engine]);
+            new.head.begun = format!("2026-01-01T00:00:0{second}Z");
+            let runs = recorded(&path).unwrap();
+            // No engine of the record has to be one of this build.
+            let text = Record::text(runs, vec![new], replaces, |id| id == engine).unwrap();
+            fs::write(&path, text).unwrap();
+            let has = |run: Outcome| run.tested[0].engine.clone() + &run.head.begun[18..19];
+            recorded(&path).unwrap().into_iter().map(has).collect::<Vec<_>>()
+        };
+        assert_eq!(added("mine", 1, false), ["mine1"]);
+        assert_eq!(added("another", 1, false), ["mine1", "another1"]);
+        assert_eq!(added("mine", 2, false), ["mine1", "another1", "mine2"]);
+        assert_eq!(added("mine", 1, false), ["another1", "mine2", "mine1"], "the same run");
+        assert_eq!(added("mine", 3, true), ["another1", "mine3"]);
+        fs::write(&path, "{}").unwrap();
+        assert!(recorded(&path).unwrap_err().to_string().contains("not a record of durability"));
     }
 
     #[test]

@@ -170,5 +170,6 @@ pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     open: store::open,
     settings: SETTINGS,
     explained: EXPLAINED,
+    has_maintenance: true,
     join: None,
 };

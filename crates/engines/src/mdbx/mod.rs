@@ -57,6 +57,7 @@ pub(crate) static ENGINE: Embedded<u32> = Embedded {
     open: mapped::open::<Mdbx>,
     settings: SETTINGS,
     explained: EXPLAINED,
+    has_maintenance: true,
     join: Some(mapped::join::<Mdbx>),
 };
 

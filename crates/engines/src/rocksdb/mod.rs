@@ -81,6 +81,7 @@ pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     open,
     settings: SETTINGS,
     explained: EXPLAINED,
+    has_maintenance: true,
     join: None,
 };
 
