@@ -1,6 +1,6 @@
 # make run    set up what is missing, build, benchmark the embedded engines
 # make test   set up what is missing, check formatting and lints, run every test (the page's in a browser), verify every engine's answers in the default tier
-# make check  check a change in about a minute: formatting, lints, the unit tests of the changed crates and every test of the changed engines
+# make check  check a change in a minute or two: formatting, lints, the unit tests and fast integration tests of the changed crates, every test of the changed engines
 # make test-long  make test with the complete long campaigns, of which make test runs a sample or nothing
 # make build  set up what is missing and build target/release/embermark
 # make bench  the harness's own benchmarks

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Checks a change in about a minute: formatting, lints, and the unit tests of the changed crates.
+# Checks a change in a minute or two: formatting, lints, the unit tests of the changed crates, and
+# their integration tests if these take seconds.
 # For an engine whose adapter changed it runs every test of the crate `engines`, except those of
 # servers that are not installed.
 #   check.sh             against the last common commit with origin/main, with uncommitted changes
@@ -10,6 +11,8 @@ set -eu
 cd "$(dirname "$0")/.."
 
 ONE_OF_EACH_KIND='sqlite lmdb redb'
+# Crates whose integration tests take seconds.
+FAST_INTEGRATION='language published'
 base=${BASE:-$(git merge-base HEAD origin/main 2>/dev/null || git rev-parse HEAD)}
 changed=$(git diff --name-only "$base" -- && git ls-files --others --exclude-standard)
 [ -n "$changed" ] || { echo "check: nothing has changed since $(git rev-parse --short "$base")"; exit 0; }
@@ -67,6 +70,7 @@ for crate in $(of 'crates/\([a-z]*\)/'); do
     targets=
     [ ! -f "crates/$crate/src/lib.rs" ] || targets=--lib
     [ ! -f "crates/$crate/src/main.rs" ] || targets="$targets --bins"
+    case " $FAST_INTEGRATION " in *" $crate "*) targets="$targets --test integration" ;; esac
     # The variable is a list of words.
     # shellcheck disable=SC2086
     [ "$crate" = engines ] || [ -z "$targets" ] || run_tests --package "$package" $targets

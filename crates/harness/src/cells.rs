@@ -63,12 +63,12 @@ pub struct Skip {
 /// # Errors
 /// If the plan names something unknown, asks for nothing, or contradicts itself.
 pub fn check(plan: &Plan, catalog: &Catalog) -> Result<()> {
-    resolve_names(plan, catalog).map(drop)
+    check_and_resolve(plan, catalog).map(drop)
 }
 
-/// Returns the columns with their engines, and the workloads, of a checked plan, each once.
-fn resolve_names<'a>(plan: &'a Plan, catalog: &Catalog) -> Result<ResolvedNames<'a>> {
-    check::numbers(plan)?;
+/// Checks a plan. Returns its columns with their engines, and its workloads, each once.
+fn check_and_resolve<'a>(plan: &'a Plan, catalog: &Catalog) -> Result<ResolvedNames<'a>> {
+    check::values(plan)?;
     check_configurations(&plan.configurations, catalog)?;
     let engines = (distinct(&plan.engines).into_iter())
         .map(|id| Ok((&**id, catalog.engine_of(&plan.configurations, id)?)))
@@ -89,7 +89,7 @@ type ResolvedNames<'a> = (Vec<(&'a str, &'static dyn Engine)>, Vec<WorkloadInfo>
 /// # Errors
 /// If the plan names something unknown, asks for nothing, or contradicts itself.
 pub fn planned(plan: &Plan, catalog: &Catalog) -> Result<Vec<PlannedCell>> {
-    let (engines, workloads) = resolve_names(plan, catalog)?;
+    let (engines, workloads) = check_and_resolve(plan, catalog)?;
     let with = |(column, engine)| (column, engine, missing(column, engine, plan));
     let engines: Vec<_> = engines.into_iter().map(with).collect();
 

@@ -89,7 +89,7 @@ pub struct Lines<W> {
     /// For a run with a time limit: when it began, how long it lasts, and the minutes at the last
     /// line.
     within: Option<(Instant, Duration, u64)>,
-    /// Whether the first screen was written. A log shows it only once.
+    /// Whether a provisional screen was written. A log shows only the first one.
     shown: bool,
 }
 

@@ -1,10 +1,9 @@
-//! What the verbs that find or change rows by keys or conditions read besides `do`.
+//! What the verbs that change rows by keys or conditions read besides `do`.
 
 use embermark_model::table::Value;
 
 use crate::constant;
-use crate::definition::{Change, Commit, Condition, Keys, Removed, Set, Work};
-use crate::group;
+use crate::definition::{Change, Commit, Keys, Removed, Set, Work};
 use crate::node::{Node, all};
 use crate::reading::Reading;
 
@@ -70,35 +69,11 @@ impl Reading<'_> {
         columns(&node).map(Set::Columns)
     }
 
-    /// Reads conditions, at least one.
-    fn conditions(&self) -> Option<Vec<Condition>> {
-        self.fields.need("where", "where = [[\"temp\", \">\", 20]]", |node| {
-            let conditions = node.each(|item| group::condition(self, &item))?;
-            if conditions.is_empty() {
-                return node.mistake("no condition", "write for example [[\"temp\", \">\", 20]]");
-            }
-            Some(conditions)
-        })
-    }
-
-    /// Reads a `find`.
-    pub fn find(&self) -> Option<Work> {
-        let conditions = self.conditions();
-        let all = (0..self.draft.columns.len()).collect();
-        let select = self.fields.or("select", all, |node| {
-            let mut places = self.draft.places(&node)?;
-            places.sort_unstable();
-            places.dedup();
-            Some(places)
-        });
-        Some(Work::Find { table: self.table, conditions: conditions?, select: select? })
-    }
-
     /// Reads an `update` of the rows that match conditions.
     pub fn update_where(&self) -> Option<Work> {
         let others = ["ops", "keys", "absent", "rows"];
         self.none_beside("where", &others, "all that meet it are changed");
-        let (conditions, by) = (self.conditions(), self.change());
+        let (conditions, by) = (self.some_conditions(), self.change());
         let example = "set = { note = \"seen\" }";
         let set = self.fields.need("set", example, |node| {
             if !node.value.is_table() {
@@ -139,7 +114,7 @@ impl Reading<'_> {
         if self.fields.get("where").is_some() {
             let others = ["ops", "keys", "absent", "rows", "older", "time"];
             self.none_beside("where", &others, "all that meet it go");
-            let (conditions, by) = (self.conditions(), self.change());
+            let (conditions, by) = (self.some_conditions(), self.change());
             return Some(Removed::Where { conditions: conditions?, by: by? });
         }
         let Some(older) = self.fields.get("older") else {

@@ -1,23 +1,13 @@
 //! Reads what a `group` filters, groups, computes and orders.
 
-use embermark_model::table::{ColumnType, OwnedValue, TimeUnit};
+use embermark_model::table::{ColumnType, OwnedValue};
 
+use crate::conditions::{OPERATORS, parts};
 use crate::constant;
-use crate::definition::{
-    Aggregate, Bound, Compute, Condition, Group, Grouped, Having, Operator, OrderBy,
-};
+use crate::definition::{Aggregate, Compute, Group, Grouped, Having, OrderBy};
 use crate::node::Node;
 use crate::reading::Reading;
 use crate::time;
-
-const OPERATORS: [(&str, Operator); 6] = [
-    ("=", Operator::Equal),
-    ("!=", Operator::NotEqual),
-    ("<", Operator::Less),
-    ("<=", Operator::AtMost),
-    (">", Operator::Greater),
-    (">=", Operator::AtLeast),
-];
 
 const AGGREGATES: [(&str, Aggregate); 5] = [
     ("count", Aggregate::Count),
@@ -37,8 +27,7 @@ const MONTH: &str = "month";
 /// Reads a `group`.
 pub fn read(phase: &Reading<'_>) -> Option<Group> {
     let fields = phase.fields;
-    let conditions =
-        fields.or("where", Vec::new(), |node| node.each(|item| condition(phase, &item)));
+    let conditions = phase.conditions();
     let by = fields.or("by", Vec::new(), |node| once(&node, |item| grouped(phase, item)));
     let count = (Compute { aggregate: Aggregate::Count, column: None }, "count".to_owned());
     let compute = fields.or("compute", vec![count], |node| {
@@ -99,19 +88,6 @@ fn once<'a, T>(
     })
 }
 
-/// Reads the parts of a condition: what is compared, how, and with what.
-fn parts<'a>(node: &Node<'a>) -> Option<[Node<'a>; 3]> {
-    let parts = node.list()?;
-    let number = parts.len();
-    parts.try_into().ok().or_else(|| {
-        node.labelled(
-            "a condition has three parts",
-            format!("this has {number}"),
-            "write [column, operator, constant], for example [\"temp\", \">\", 20]",
-        )
-    })
-}
-
 /// Reads a condition on a computed value.
 fn having(phase: &Reading<'_>, computed: &[(Compute, String)], node: &Node<'_>) -> Option<Having> {
     let [name, operator, constant] = parts(node)?;
@@ -131,52 +107,6 @@ fn having(phase: &Reading<'_>, computed: &[(Compute, String)], node: &Node<'_>) 
         _ => OwnedValue::Float(constant.number()?),
     };
     Some(Having { compute: place, operator: operator?, bound })
-}
-
-/// Reads a condition on a column.
-pub fn condition(phase: &Reading<'_>, node: &Node<'_>) -> Option<Condition> {
-    let [column, operator, constant] = parts(node)?;
-    let operator = operator.one_of("operator", &OPERATORS);
-    let column = phase.draft.place(&column)?;
-    let of = phase.draft.column(column)?.of;
-    let bound = bound(&constant, of);
-    Some(Condition { column, operator: operator?, bound: bound? })
-}
-
-/// Reads a constant of a type. For a time also `start + 1h` and `end - 7d`.
-fn bound(node: &Node<'_>, of: ColumnType) -> Option<Bound> {
-    let relative = |name: &str| {
-        let rest = node.as_text()?.trim().strip_prefix(name)?.trim_start();
-        (rest.is_empty() || rest.starts_with(['+', '-'])).then_some(rest)
-    };
-    if let ColumnType::Timestamp(unit) = of {
-        if let Some(rest) = relative("start") {
-            return offset(node, rest, unit).map(Bound::Start);
-        }
-        if let Some(rest) = relative("end") {
-            return offset(node, rest, unit).map(Bound::End);
-        }
-    }
-    if of == ColumnType::Bytes {
-        return node
-            .mistake("bytes are compared with nothing", "filter by another column, or write sql");
-    }
-    constant::read(node, of).map(Bound::Constant)
-}
-
-/// Reads the units after `start` or `end`: nothing, `+ 1h` or `- 7d`.
-fn offset(node: &Node<'_>, rest: &str, unit: TimeUnit) -> Option<i64> {
-    if rest.is_empty() {
-        return Some(0);
-    }
-    let (sign, length) = rest.split_at(1);
-    match time::duration(length.trim()).and_then(|length| time::units(length, unit)) {
-        Some(units) => Some(if sign == "-" { -units } else { units }),
-        None => node.mistake(
-            format!("'{}' is not a length of time in {}", length.trim(), unit.name()),
-            time::DURATION_HELP,
-        ),
-    }
 }
 
 /// Splits `name(column)` into both parts.

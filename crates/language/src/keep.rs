@@ -3,7 +3,7 @@
 use embermark_model::table::ColumnType;
 
 use crate::constant;
-use crate::definition::{Commit, Keep, Range, Span, UNTIL_STEADY, Work};
+use crate::definition::{Commit, Keep, UNTIL_STEADY, Work};
 use crate::draft::Draft;
 use crate::mix::{Member, member};
 use crate::node::{Fields, Node, all};
@@ -90,16 +90,11 @@ fn question(node: &Node<'_>, table: usize, phases: &[Member<'_>]) -> Option<usiz
     if work.table() != Some(table) {
         return node.mistake(format!("'{name}' is about another table"), "");
     }
-    match work {
-        Work::Latest { .. }
-        | Work::Find { .. }
-        | Work::Group(_)
-        | Work::Range(Range { span: Span::Last { .. }, .. }) => Some(place),
-        _ => {
-            let what = format!("'{name}' is not a question about the newest rows");
-            let help = "latest, range with last = \"30m\", find and group, whose conditions may have the end of the \
-                        times: [\"time\", \">\", \"end - 30m\"]";
-            node.mistake(what, help)
-        }
+    if work.newest_query().is_some() {
+        return Some(place);
     }
+    let what = format!("'{name}' is not a question about the newest rows");
+    let help = "latest, range with last = \"30m\", find and group, whose conditions may have the \
+                end of the times: [\"time\", \">\", \"end - 30m\"]";
+    node.mistake(what, help)
 }

@@ -88,31 +88,6 @@ impl Verb {
         }
     }
 
-    /// Returns the verb of a phase that was read.
-    const fn of_work(work: &Work) -> Self {
-        match work {
-            Work::Insert { .. } => Self::Insert,
-            Work::Get { .. } => Self::Get,
-            Work::Open { .. } => Self::Open,
-            Work::Latest { .. } => Self::Latest,
-            Work::Range(_) => Self::Range,
-            Work::Find { .. } => Self::Find,
-            Work::Gaps { .. } => Self::Gaps,
-            Work::Outliers { .. } => Self::Outliers,
-            Work::Correlate(_) => Self::Correlate,
-            Work::Group(_) => Self::Group,
-            Work::Update { .. } | Work::UpdateWhere { .. } => Self::Update,
-            Work::Upsert { .. } => Self::Upsert,
-            Work::ReadModifyWrite { .. } => Self::ReadModifyWrite,
-            Work::Delete { .. } => Self::Delete,
-            Work::Sql(_) => Self::Sql,
-            Work::Mix(_) => Self::Mix,
-            Work::Sequence(_) => Self::Sequence,
-            Work::Keep(_) => Self::Keep,
-            Work::Arrive(_) => Self::Arrive,
-        }
-    }
-
     /// Reads the kind of a phase, which has exactly one of `do`, `sql`, `mix`, `sequence`, `keep`
     /// and `arrive`.
     pub fn of(fields: &Fields<'_>) -> Option<Self> {
@@ -151,14 +126,6 @@ impl Verb {
     fn keys(self) -> &'static [&'static str] {
         let found = VERBS.iter().find(|(_, verb, _)| *verb == self);
         found.map_or(&[], |(.., keys)| *keys)
-    }
-}
-
-impl Work {
-    /// Returns whether it is a single query with a verb of its own. One operation is the whole
-    /// query.
-    pub const fn is_question(&self) -> bool {
-        Verb::of_work(self).is_question()
     }
 }
 
@@ -258,6 +225,29 @@ mod tests {
         for (name, verb, keys) in VERBS {
             let is_asked = keys.contains(&"ops") && !keys.contains(&"keys");
             assert_eq!(verb.is_question(), is_asked, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_table_of_verbs_in_the_documentation_has_each_with_its_keys() {
+        let page = include_str!("../../../docs/workload-files.md");
+        let (_, table) = page.split_once("| `do` | what |").unwrap();
+        let mut documented: Vec<(&str, Vec<&str>)> = Vec::new();
+        for row in table.lines().skip(2).take_while(|line| line.starts_with('|')) {
+            let cells: Vec<&str> = row.split('|').collect();
+            if let Some(name) = cells[1].split('"').nth(1) {
+                documented.push((name, Vec::new()));
+            }
+            let codes = cells[3].split('`').skip(1).step_by(2);
+            let words = codes.filter_map(|code| code.split(' ').next());
+            documented.last_mut().unwrap().1.extend(words);
+        }
+        assert_eq!(documented.len(), VERBS.len(), "{documented:?}");
+        for (name, _, keys) in VERBS {
+            let (_, words) = documented.iter().find(|(known, _)| known == name).unwrap();
+            let is_as_update = words.contains(&"update");
+            let has_all = keys.iter().all(|key| words.contains(key));
+            assert!(is_as_update || has_all, "{name}: {words:?}");
         }
     }
 }

@@ -19,6 +19,19 @@ impl Reading<'_> {
         Some(Work::Latest { table: self.table, by, time })
     }
 
+    /// Reads a `find`.
+    pub fn find(&self) -> Option<Work> {
+        let conditions = self.some_conditions();
+        let all = (0..self.draft.columns.len()).collect();
+        let select = self.fields.or("select", all, |node| {
+            let mut places = self.draft.places(&node)?;
+            places.sort_unstable();
+            places.dedup();
+            Some(places)
+        });
+        Some(Work::Find { table: self.table, conditions: conditions?, select: select? })
+    }
+
     /// Reads an `open`.
     pub fn open(&self) -> Option<Work> {
         let reads = self.fields.or("read", true, |node| node.bool());

@@ -1,5 +1,6 @@
 //! Conditions of a whole run that change its figures and that a plain run does not have. Memory
-//! limits, storages and networks are conditions of single cells.
+//! limits and storages are conditions of single cells, and a network applies to every private
+//! server; headings name them elsewhere.
 
 use embermark_model::MemoryLimit;
 use embermark_model::plan::{Plan, Rate};
@@ -30,7 +31,7 @@ fn conditions(plan: &Plan, is_paced: bool) -> Vec<Condition> {
     // Without `..`, so that a new option is either a condition here or named among these. If it
     // changes figures, `CONDITIONS` of `compare::manifests` needs it too.
     let Plan {
-        // Conditions of cells, and columns.
+        // Columns, conditions of cells, and that of private servers.
         workloads: _,
         workload_files: _,
         engines: _,

@@ -2,9 +2,11 @@
 
 mod column;
 mod columns;
+mod energy;
+mod explained;
+mod flash;
 mod lines;
 mod observed;
-mod resources;
 mod runs;
 
 pub(crate) use runs::csv_written;

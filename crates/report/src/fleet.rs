@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 
 use crate::advise::{self, AdviceTables, FleetAdvice};
 use crate::evidence::{self, Record};
-use crate::overview::means::{self, Line, Standing};
+use crate::screen::means::{self, Line, Standing};
 use crate::statistics::geometric_mean;
 use crate::summary::{self, Entry};
 use crate::{format, notes, text};

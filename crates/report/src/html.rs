@@ -8,6 +8,7 @@ mod cells;
 mod data;
 mod durability;
 mod page_data;
+mod plan;
 
 use std::collections::BTreeMap;
 use std::path::Path;

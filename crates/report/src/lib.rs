@@ -24,10 +24,10 @@ mod kinds;
 mod load;
 mod note;
 mod notes;
-mod overview;
 pub mod published;
 pub mod reproduction;
 pub mod scaling;
+mod screen;
 pub mod site;
 pub mod summary;
 mod table;
@@ -44,7 +44,7 @@ pub use error::ReportError;
 pub use export::{DeviceResult, Format, csv_of, label, parquet_of, render};
 pub use load::{load, load_durability};
 pub use notes::storage::{imitated, near_path};
-pub use overview::{Files, overview, provisional};
+pub use screen::{Files, provisional, screen};
 pub use table::wrapped;
 
 /// How a report is shown.

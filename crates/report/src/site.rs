@@ -3,7 +3,7 @@
 //!
 //! A result is read, written into its own files and dropped before the next one is read. Only its
 //! choices for the index and the summary of each engine in each table are kept. [`crate::summary`]
-//! and [`crate::overview`] compute every figure.
+//! and [`crate::screen()`] compute every figure.
 
 mod cells;
 mod command;

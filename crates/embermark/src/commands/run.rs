@@ -63,7 +63,8 @@ pub struct RateArgs {
 pub struct FileArgs {
     /// Read options from a plan file; the command line wins
     ///
-    /// TOML with the long names of these options as keys. `embermark workloads default` prints one.
+    /// TOML with the long names of options as keys, except --device, --no-counting, --metered, --idle
+    /// and those under Result. `embermark workloads default` prints one.
     #[arg(help_heading = OF_RESULT, long, value_name = "FILE.toml")]
     pub plan: Option<PathBuf>,
 
@@ -172,7 +173,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     write_reports(&result, &out, show, &known);
     show.print(&known, &result, format, &out.join(RESULT))?;
     if is_interrupted {
-        // Printed below the overview, where it stays visible.
+        // Printed below the screen, where it stays visible.
         say!(
             "embermark: interrupted; the finished trials are kept; continue with: embermark run --resume {}",
             output::word(&out)

@@ -12,9 +12,7 @@ use embermark_model::plan::Plan;
 use embermark_model::result::ResultFile;
 use embermark_report::cost::score::Weights;
 use embermark_report::evidence::Record;
-use embermark_report::{
-    Files, Format, Options, PublishedDetail, load_durability, overview, render,
-};
+use embermark_report::{Files, Format, Options, PublishedDetail, load_durability, render, screen};
 use embermark_workloads::WORKLOADS;
 
 use super::rate;
@@ -118,7 +116,7 @@ impl ShowArgs {
         self.shows(Detail::Explain)
     }
 
-    /// Returns the requested format. `None` is the overview.
+    /// Returns the requested format. `None` is the screen.
     pub fn format(&self) -> Result<Option<Format>, Failure> {
         let format = self.format.as_deref().map(str::parse).transpose().map_err(Failure::usage)?;
         // Details that only tables have select the tables.
@@ -195,7 +193,7 @@ impl ShowArgs {
                 let existing_file = |name: &str| file(name).filter(|path| path.exists());
                 let (page, tables) = (existing_file(PAGE), existing_file(TABLES));
                 let files = Files { page: page.as_deref(), tables: tables.as_deref() };
-                overview(result, &options, &files)
+                screen(result, &options, &files)
             }
         })
     }

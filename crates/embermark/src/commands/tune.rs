@@ -329,9 +329,9 @@ fn tune_engine(
             let own = |of: Resource| median(&of.per_trial(cell, Work::All));
             let most = |known: Option<f64>, of| known.into_iter().chain(own(of)).reduce(f64::max);
             Uses {
-                memory: most(uses.memory, Resource::Peak),
-                disk: most(uses.disk, Resource::Disk),
-                open: most(uses.open, Resource::Opening),
+                memory: most(uses.memory, Resource::PEAK),
+                disk: most(uses.disk, Resource::DISK),
+                open: most(uses.open, Resource::OPENING),
             }
         })
     };

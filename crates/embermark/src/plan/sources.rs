@@ -10,7 +10,7 @@ use super::{configurations, files, milliseconds};
 use crate::error::Failure;
 
 impl PlanArgs {
-    /// Reads a plan file: TOML with the long option names as keys.
+    /// Reads a plan file: TOML with the names of [`PlanArgs`] as keys.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| usage!("cannot read the plan {}: {error}", path.display()))?;
@@ -103,7 +103,8 @@ impl PlanArgs {
             .map_err(|error: toml::de::Error| usage!("--set: {}", redact_values(error.message())))
     }
 
-    /// Takes arguments that are not given from `other`.
+    /// Takes arguments that are not given from `other`. An empty text is given, and so replaces one
+    /// of `other`.
     pub fn or(self, other: Self) -> Result<Self, Failure> {
         configurations::distinct(&self.configuration)?;
         let named = |args| serde_json::from_value(serde_json::to_value(args)?);

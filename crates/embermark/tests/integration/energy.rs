@@ -173,7 +173,9 @@ fn the_record_of_a_meter_goes_into_the_result_its_tables_and_its_page() {
     if page.is_empty() {
         skipped("page", "this build has no page");
     } else {
-        assert!(page.contains("external meter (meter.csv)") && page.contains("energy_joules"));
+        assert!(
+            page.contains("external meter (meter.csv)") && page.contains("energy_over_idle_joules")
+        );
     }
     let csv =
         sandbox.embermark(&["report", "out/result.json", "-f", "csv"]).expect_status(0).stdout;

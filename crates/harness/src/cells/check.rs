@@ -8,7 +8,7 @@ use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::{Configuration, Configurations, MemoryLimit};
 use embermark_workloads::{FASTEST, Info as WorkloadInfo};
 
-use super::{distinct, ids, is_due, resolve_names, sharing, variants};
+use super::{check_and_resolve, distinct, ids, is_due, sharing, variants};
 use crate::{Catalog, HarnessError, Result};
 
 /// Largest number of trials, and of runs of a phase in a trial.
@@ -17,8 +17,9 @@ const MOST_REPETITIONS: u32 = 1_000;
 /// Smallest memory limit.
 const LEAST_MEMORY: MemoryLimit = MemoryLimit(16 << 20);
 
-/// Checks that every number is useful. The command line and plan files check no range themselves.
-pub(super) fn numbers(plan: &Plan) -> Result<()> {
+/// Checks that every value is useful. Reading an option or a key refuses some of these first, but
+/// the plan of a journal only comes here.
+pub(super) fn values(plan: &Plan) -> Result<()> {
     let too_fast = matches!(plan.rate, Rate::PerSecond(rate) if rate > FASTEST);
     let (runs, warmup_runs) = (plan.runs, plan.warmup_runs);
     let limits = || plan.memory_limits.iter().flatten();
@@ -219,7 +220,7 @@ fn check_phase_runs(plan: &Plan, phase: &str, workloads: &[WorkloadInfo]) -> Res
 /// # Errors
 /// If an option has no effect. The error names the first one and what would give it an effect.
 pub fn check_effects(plan: &Plan, catalog: &Catalog) -> Result<()> {
-    let (_, workloads) = resolve_names(plan, catalog)?;
+    let (_, workloads) = check_and_resolve(plan, catalog)?;
     let runs = |has: &dyn Fn(&WorkloadInfo, &str) -> bool| {
         workloads.iter().any(|info| {
             let mut cells = variants(plan, info).into_iter();

@@ -94,8 +94,20 @@ fn end(part: Part, now: Option<Reading>, not_explained: &mut Vec<String>) -> OsC
             not_explained.push(why);
         }
     }
-    let cost = part.reading.zip(now).map(|(before, now)| before.until(&now));
-    OsCost { instructions, cache_misses, ..cost.unwrap_or_default() }
+    let both = part.reading.zip(now);
+    let since = |of: fn(&Reading, &Reading) -> Option<u64>| {
+        both.as_ref().and_then(|(before, now)| of(before, now))
+    };
+    // Every field is named, so that none is forgotten.
+    OsCost {
+        calls: None,
+        minor_faults: since(|before, now| now.minor_faults.checked_sub(before.minor_faults)),
+        major_faults: since(|before, now| now.major_faults.checked_sub(before.major_faults)),
+        voluntary_switches: since(|before, now| Some(before.switched(now, 0))),
+        involuntary_switches: since(|before, now| Some(before.switched(now, 1))),
+        instructions,
+        cache_misses,
+    }
 }
 
 /// The processes to read.
@@ -156,24 +168,15 @@ impl Processes {
 }
 
 impl Reading {
-    /// Returns the increase until `now`. The switches of a server do not include threads that began
-    /// and ended in between.
-    fn until(&self, now: &Self) -> OsCost {
-        let switched = |which: usize| {
-            let of = |(thread, after): (&u32, &[u64; 2])| {
-                let before = self.switches.get(thread).map_or(0, |before| before[which]);
-                // A thread id may have been reused.
-                after[which].checked_sub(before).unwrap_or(after[which])
-            };
-            Some(now.switches.iter().map(of).sum())
+    /// Returns the voluntary switches (0) or the involuntary ones (1) until `now`. Those of a server
+    /// do not include threads that began and ended in between.
+    fn switched(&self, now: &Self, which: usize) -> u64 {
+        let of = |(thread, after): (&u32, &[u64; 2])| {
+            let before = self.switches.get(thread).map_or(0, |before| before[which]);
+            // A thread id may have been reused.
+            after[which].checked_sub(before).unwrap_or(after[which])
         };
-        OsCost {
-            minor_faults: now.minor_faults.checked_sub(self.minor_faults),
-            major_faults: now.major_faults.checked_sub(self.major_faults),
-            voluntary_switches: switched(0),
-            involuntary_switches: switched(1),
-            ..OsCost::default()
-        }
+        now.switches.iter().map(of).sum()
     }
 }
 

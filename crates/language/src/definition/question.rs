@@ -2,6 +2,73 @@
 
 use embermark_model::table::{OwnedValue, TimeUnit};
 
+/// A query with a verb of its own, as [`super::Work::query`] returns it. One operation is the whole
+/// query.
+#[derive(Clone, Copy, Debug)]
+pub enum Query<'a> {
+    /// `latest`
+    Latest {
+        /// Column whose values each have a newest row.
+        by: usize,
+        /// Time column.
+        time: usize,
+    },
+    /// `gaps`
+    Gaps {
+        /// Column whose values are searched for gaps.
+        by: usize,
+        /// Time column.
+        time: usize,
+        /// A gap is longer than this number of its units.
+        longer: i64,
+    },
+    /// `outliers`
+    Outliers {
+        /// Column of the value.
+        of: usize,
+        /// Column whose values define the groups.
+        by: usize,
+        /// Number of sample standard deviations.
+        deviations: f64,
+    },
+    /// `correlate`
+    Correlate(&'a Correlate),
+    /// `find`
+    Find {
+        /// Conditions, all of which a row matches.
+        conditions: &'a [Condition],
+        /// Columns that are read.
+        select: &'a [usize],
+    },
+    /// `group`
+    Group(&'a Group),
+}
+
+/// A query that can be about the newest rows only, and which a `keep` may thus ask.
+#[derive(Clone, Copy, Debug)]
+pub enum NewestQuery<'a> {
+    /// `latest`
+    Latest {
+        /// Column whose values each have a newest row.
+        by: usize,
+        /// Time column.
+        time: usize,
+    },
+    /// `range` with `last`
+    Last {
+        /// Column whose value is asked for, if it is of one.
+        of: Option<usize>,
+        /// Time column.
+        time: usize,
+        /// Length of time in its units.
+        units: i64,
+    },
+    /// `find`, by its conditions
+    Find(&'a [Condition]),
+    /// `group`
+    Group(&'a Group),
+}
+
 /// How two groups of rows correlate: Pearson's correlation of their means in the time buckets that
 /// both have, and the number of these buckets.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use embermark_model::table::OwnedValue;
 
-use super::{Change, Commit, Condition, Correlate, Group, Keys, Range, Removed, Set};
+use super::{
+    Change, Commit, Condition, Correlate, Group, Keys, NewestQuery, Query, Range, Removed, Set,
+    Span,
+};
 
 /// What a phase does. Indexes of tables refer to [`super::Definition::tables`], those of columns to
 /// [`embermark_model::table::Table::columns`].
@@ -157,6 +160,56 @@ pub enum Work {
 }
 
 impl Work {
+    /// Returns the query, if it is a single one with a verb of its own.
+    pub const fn query(&self) -> Option<Query<'_>> {
+        Some(match self {
+            Self::Latest { by, time, .. } => Query::Latest { by: *by, time: *time },
+            Self::Gaps { by, time, longer, .. } => {
+                Query::Gaps { by: *by, time: *time, longer: *longer }
+            }
+            Self::Outliers { of, by, deviations, .. } => {
+                Query::Outliers { of: *of, by: *by, deviations: *deviations }
+            }
+            Self::Correlate(correlate) => Query::Correlate(correlate),
+            Self::Find { conditions, select, .. } => {
+                Query::Find { conditions: conditions.as_slice(), select: select.as_slice() }
+            }
+            Self::Group(group) => Query::Group(group),
+            Self::Insert { .. }
+            | Self::Get { .. }
+            | Self::Open { .. }
+            | Self::Range(_)
+            | Self::Update { .. }
+            | Self::UpdateWhere { .. }
+            | Self::Upsert { .. }
+            | Self::ReadModifyWrite { .. }
+            | Self::Delete { .. }
+            | Self::Sql(_)
+            | Self::Mix(_)
+            | Self::Sequence(_)
+            | Self::Keep(_)
+            | Self::Arrive(_) => return None,
+        })
+    }
+
+    /// Returns whether it is a single query with a verb of its own.
+    pub const fn is_question(&self) -> bool {
+        self.query().is_some()
+    }
+
+    /// Returns the query, if it can be about the newest rows only.
+    pub fn newest_query(&self) -> Option<NewestQuery<'_>> {
+        if let Self::Range(Range { span: Span::Last { of, time, units }, .. }) = self {
+            return Some(NewestQuery::Last { of: *of, time: *time, units: *units });
+        }
+        match self.query()? {
+            Query::Latest { by, time } => Some(NewestQuery::Latest { by, time }),
+            Query::Find { conditions, .. } => Some(NewestQuery::Find(conditions)),
+            Query::Group(group) => Some(NewestQuery::Group(group)),
+            Query::Gaps { .. } | Query::Outliers { .. } | Query::Correlate(_) => None,
+        }
+    }
+
     /// Returns what a commit covers if it inserts rows or changes them by their keys.
     pub const fn commit(&self) -> Option<Commit> {
         match self {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use embermark_language::{
-    Aggregate, Bound, Commit, Compute, Count, Definition, Grouped, Having, Keys, KeysOf, Mix,
-    Operator, OrderBy, Pace, Part, Range, Removed, Sequence, Set, Snapshot, Span, Work, parse,
+    Aggregate, Bound, Commit, Compute, Correlate, Count, Definition, Grouped, Having, Keys, KeysOf,
+    Mix, Operator, OrderBy, Pace, Part, Range, Removed, Sequence, Set, Snapshot, Span, Work, parse,
     time_column,
 };
 use embermark_model::table::{
@@ -250,6 +250,30 @@ fn latest_and_ranges() {
         let range = Range { table: 0, keys: KEYS, span, snapshot: Snapshot::Phase };
         assert_eq!(work(&format!("do = \"range\"\n{written}")), Work::Range(range));
     }
+}
+
+#[test]
+fn gaps_outliers_and_correlations() {
+    assert_eq!(
+        work("do = \"gaps\"\nby = \"station\"\nlonger-than = \"10m\""),
+        Work::Gaps { table: 0, by: 0, time: 1, longer: 600_000 }
+    );
+    assert_eq!(
+        work("do = \"gaps\"\nby = \"note\"\ntime = \"station\"\nlonger-than = 5"),
+        Work::Gaps { table: 0, by: 3, time: 0, longer: 5 }
+    );
+    assert_eq!(
+        work("do = \"outliers\"\nof = \"temp\"\nby = \"station\"\ndeviations = 3"),
+        Work::Outliers { table: 0, of: 2, by: 0, deviations: 3.0 }
+    );
+    let correlate = "do = \"correlate\"\nof = \"temp\"\nby = \"station\"\nbucket = \"5m\"";
+    let usual = Correlate { table: 0, of: 2, by: 0, time: 1, bucket: 300_000, between: None };
+    assert_eq!(work(correlate), Work::Correlate(usual.clone()));
+    let between = Some([3, 7].map(OwnedValue::Int));
+    assert_eq!(
+        work(&format!("{correlate}\nbetween = [3, 7]")),
+        Work::Correlate(Correlate { between, ..usual })
+    );
 }
 
 #[test]

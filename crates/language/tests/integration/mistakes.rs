@@ -262,6 +262,38 @@ fn groups_are_checked() {
 }
 
 #[test]
+fn gaps_outliers_and_correlations_are_checked() {
+    for (phase, said) in [
+        ("do = \"gaps\"\nby = \"n\"", "'longer-than' is missing"),
+        ("do = \"gaps\"\nby = \"seen\"\nlonger-than = \"10m\"", "gaps of each time"),
+        (
+            "do = \"gaps\"\nby = \"n\"\ntime = \"word\"\nlonger-than = \"10m\"",
+            "'word' is text and no time",
+        ),
+        ("do = \"outliers\"\nof = \"n\"\ndeviations = 3", "'by' is missing"),
+        (
+            "do = \"outliers\"\nof = \"word\"\nby = \"n\"\ndeviations = 3",
+            "'word' is text and no number",
+        ),
+        (
+            "do = \"outliers\"\nof = \"n\"\nby = \"word\"\ndeviations = 0",
+            "expected a number above 0",
+        ),
+    ] {
+        assert_eq!(said_of_phase(phase), [said], "{phase}");
+    }
+    for (keys, said) in [
+        ("by = \"seen\"", "groups of one time"),
+        ("by = \"word\"\nbetween = [\"a\", \"a\"]", "a group with itself"),
+        ("by = \"word\"\nbetween = [\"a\"]", "expected two values, as in [3, 7]"),
+        ("by = \"word\"\neach = \"word\"", "unknown key 'each'"),
+    ] {
+        let phase = format!("do = \"correlate\"\nof = \"n\"\nbucket = \"5m\"\n{keys}");
+        assert_eq!(said_of_phase(&phase), [said], "{keys}");
+    }
+}
+
+#[test]
 fn changes_by_conditions_are_checked() {
     for (phase, said) in [
         ("do = \"find\"", "'where' is missing"),

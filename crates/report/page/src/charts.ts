@@ -29,7 +29,7 @@ export function charts(state: State): void {
     fill("latency", latencyCharts(state.page, entries, of, all),
       `By percentile${entries.some((entry) => entry.response) ? "; from the scheduled start of an operation" : ""}. A percentile is shown only if there are enough samples for it: 20 for p95, 100 for p99, 1,000 for p99.9.`);
     fill("resources", resourceCharts(state.page, entries, of, all),
-      `The engine's own processes. Each figure is the sum over one counted run of every phase, or the largest memory of any phase, and the median over the trials.${entries.some((entry) => cellOf(state.page, entry).usage.incomplete) ? " A pale bar with ^ is of less than the whole work: do not compare its sums (CPU time, bytes, flushes)." : ""}`);
+      `The engine's own processes.${state.page.resource_reading === "" ? "" : ` ${state.page.resource_reading}; medians over the trials.`}${entries.some((entry) => cellOf(state.page, entry).usage.incomplete) ? " A pale bar with ^ is a sum of less than the whole work: do not compare it." : ""}`);
   };
   draw();
 }
@@ -95,8 +95,8 @@ function latencyCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series,
 
 interface Metric {
   label: string;
-  /** Whether it is the same however much of the work was done. */
-  whole?: boolean;
+  /** Whether less work makes it less. */
+  sum: boolean;
   of: (cell: Cell) => number | undefined;
   show: (value: number) => string;
 }
@@ -108,17 +108,17 @@ interface Metric {
 function resourceCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, all: Series[]): HTMLElement[] {
   const cells = unique(entries.map((entry) => cellOf(page, entry)));
   const loads = unique(entries.filter((entry) => entry.phase !== null && entry.loading).map(({ phase }) => phase));
-  const metrics: Metric[] = page.resource_columns.map(({ key, about, quantity }) =>
-    ({ label: about, whole: key === "disk_bytes", of: (cell) => cell.usage.amounts[key], show: amount(quantity) }));
+  const metrics: Metric[] = page.resource_columns.map(({ key, about, quantity, combined }) =>
+    ({ label: about, sum: combined === "sum", of: (cell) => cell.usage.amounts[key], show: amount(quantity) }));
   for (const phase of loads) {
     const known = new Map(entries.filter((entry) => entry.phase === phase).map((entry) => [cellOf(page, entry), entry.loading]));
     metrics.push(...page.load_columns.map(({ key, about, quantity }): Metric =>
-      ({ label: `${phase}: ${about}`, of: (cell) => known.get(cell)?.[key], show: amount(quantity) })));
+      ({ label: `${phase}: ${about}`, sum: true, of: (cell) => known.get(cell)?.[key], show: amount(quantity) })));
   }
   return metrics.flatMap((metric) => {
     const points = cells.flatMap((cell) => {
       const value = metric.of(cell);
-      return typeof value === "number" ? [{ value, z: of(cell).name, mark: cell.usage.incomplete && !metric.whole ? "^" : "" }] : [];
+      return typeof value === "number" ? [{ value, z: of(cell).name, mark: cell.usage.incomplete && metric.sum ? "^" : "" }] : [];
     });
     if (points.length === 0 || points.every(({ value }) => value === 0)) return [];
     const options: Plot.PlotOptions = {

@@ -220,6 +220,9 @@ export type Column = {
   quantity: Quantity,
 };
 
+/** How the amounts of phases are combined into that of a workload. */
+export type Combined = "sum" | "largest" | "mean" | "whole";
+
 /** What commits wrote to a device. */
 export type CommitIo = {
   /** Number of commits counted. */
@@ -750,7 +753,9 @@ export type Page = {
    */
   unlike: Array<string>,
   /** Resources that are shown. */
-  resource_columns: Array<Column>,
+  resource_columns: Array<ResourceColumn>,
+  /** How the amounts of the measured ones are combined, in words. */
+  resource_reading: string,
   /** Figures of loads and their maintenance that are shown. */
   load_columns: Array<Column>,
   /** Figures of a run other than its time that are shown. */
@@ -890,6 +895,18 @@ export type Reason = {
   evidence: string,
   /** The section of the documentation that describes it. */
   section: string,
+};
+
+/** A resource, with its column. */
+export type ResourceColumn = {
+  /** How the amounts of phases are combined. */
+  combined: Combined,
+  /** Its name for programs. */
+  key: string,
+  /** Description on the page. */
+  about: string,
+  /** Kind of its numbers. */
+  quantity: Quantity,
 };
 
 /** What processes used during a run. Absent means not measured, never zero. */

@@ -113,7 +113,7 @@ seen("charts have a mark for every figure, and a table with as many", golden, {}
 seen("energy is a chart of its own, and stands in a box with its unit", golden, {}, async ({ tab }) => {
   const page = golden();
   assert.match(await tab.locator("#resources").textContent() ?? "", /energy over the idle draw/);
-  const index = page.entries.findIndex((entry) => entry.figure && entry.beside?.energy_per_op_joules && page.cells[entry.cell]?.main);
+  const index = page.entries.findIndex((entry) => entry.figure && entry.beside?.energy_over_idle_per_op_joules && page.cells[entry.cell]?.main);
   const entry = page.entries[index];
   assert.ok(entry);
   await tab.locator(box(page.cells[entry.cell]?.engine ?? "", entry.phase ?? "")).first().click();
@@ -322,7 +322,7 @@ seen("sums of work that was stopped are not for comparison, and it says so where
   for (const cell of page.cells) cell.usage.incomplete = true;
   return page;
 }, {}, async ({ tab }) => {
-  assert.match(await tab.locator("#resources .hint").textContent() ?? "", /do not compare its sums/);
+  assert.match(await tab.locator("#resources .hint").textContent() ?? "", /sum of less than the whole work: do not compare it/);
   await tab.locator('button[data-box][aria-label^="sqlite, read"]').first().click();
   const details = await tab.locator("dialog[open]").textContent() ?? "";
   assert.match(details, /of less work: do not compare sums/);

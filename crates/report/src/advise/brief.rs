@@ -12,7 +12,7 @@ use crate::note::{Note, Section, note};
 use crate::{Options, format, notes, text};
 
 /// Formats the advice for a terminal of `width` columns, for each language that engines are used
-/// from. Without weights all work counts alike, as in the overview.
+/// from. Without weights all work counts alike, as on the screen.
 ///
 /// # Errors
 /// If the tables have no criterion with the name of a weight.

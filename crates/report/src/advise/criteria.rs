@@ -30,7 +30,7 @@ pub(super) enum Source {
     Tail,
     /// 99th percentile of commits in steady rounds, for engines that reached a steady state.
     Steady,
-    /// A resource that some work used. Of [`Resource::Written`] it is the bytes that reached a disk
+    /// A resource that some work used. Of [`Resource::WRITTEN`] it is the bytes that reached a disk
     /// or, where a card was modelled for every engine, that it programmed.
     Use(Resource, Work),
 }
@@ -87,7 +87,6 @@ const fn row(
 }
 
 use Counts::{Analytics, Load, Mixed, Point, Start, Update};
-use Resource::{AllCpu, Disk, Energy, Opening, Peak, Written};
 use Source::{Common, Steady, Tail, Time, Use};
 use Work::{Ingest, Main};
 
@@ -106,50 +105,55 @@ pub(super) static CRITERIA: [CriterionSources; 18] = [
         "99th percentile of commits once they are steady, while rows come in and old ones go",
         &[Steady],
     ),
-    row("memory", "memory", "largest resident memory of the engine", &[Use(Peak, Main)]),
+    row("memory", "memory", "largest resident memory of the engine", &[Use(Resource::PEAK, Main)]),
     row(
         "wear",
         "flash wear",
         "bytes programmed into a modelled flash card for the same work, or that reached a disk",
-        &[Use(Written, Main)],
+        &[Use(Resource::WRITTEN, Main)],
     ),
-    row("disk", "disk size", "bytes on disk of rows loaded once", &[Use(Disk, Main)]),
-    row("cpu", "CPU", "CPU time of engine and client for the same work", &[Use(AllCpu, Main)]),
+    row("disk", "disk size", "bytes on disk of rows loaded once", &[Use(Resource::DISK, Main)]),
+    row(
+        "cpu",
+        "CPU",
+        "CPU time of engine and client for the same work",
+        &[Use(Resource::ALL_CPU, Main)],
+    ),
     row(
         "energy",
         "energy",
         "joules over the idle draw for the same work, where something measured them",
-        &[Use(Energy, Main)],
+        &[Use(Resource::ENERGY, Main)],
     ),
     row(
         "ingest-memory",
         "memory of ingest",
         "memory, while rows are put in with one commit per row",
-        &[Use(Peak, Ingest)],
+        &[Use(Resource::PEAK, Ingest)],
     ),
     row(
         "ingest-wear",
         "flash wear of ingest",
         "wear, of rows put in with one commit per row",
-        &[Use(Written, Ingest)],
+        &[Use(Resource::WRITTEN, Ingest)],
     ),
     row(
         "ingest-cpu",
         "CPU of ingest",
         "CPU time, of rows put in with one commit per row",
-        &[Use(AllCpu, Ingest)],
+        &[Use(Resource::ALL_CPU, Ingest)],
     ),
     row(
         "ingest-energy",
         "energy of ingest",
         "energy, of rows put in with one commit per row",
-        &[Use(Energy, Ingest)],
+        &[Use(Resource::ENERGY, Ingest)],
     ),
     row(
         "start",
         "start-up",
         "opening a database, or starting the server",
-        &[Use(Opening, Main), Common(Start)],
+        &[Use(Resource::OPENING, Main), Common(Start)],
     ),
 ];
 

@@ -84,7 +84,7 @@ pub(super) fn engine_facts(
     here: &[&Cell],
     Engine { id: engine, by_url, own_durability, .. }: &Engine<'_>,
 ) -> Facts {
-    let peaks = here.iter().filter_map(|cell| median(&Resource::Peak.per_trial(cell, Work::All)));
+    let peaks = here.iter().filter_map(|cell| median(&Resource::PEAK.per_trial(cell, Work::All)));
     let peak_bytes = peaks.reduce(f64::max);
     let cells = || file.cells.iter().filter(|cell| cell.id.engine == *engine);
     let told = file.manifest.engines.get(*engine);

@@ -1,5 +1,5 @@
 //! Picks an engine: the first of a ranking, its margin to the next, and what would change the pick.
-//! The overview, the page and `embermark advise` all use it.
+//! The screen, the page and `embermark advise` all use it.
 
 use embermark_model::Durability;
 use serde::Serialize;

@@ -10,7 +10,7 @@ use super::wear;
 use crate::flash;
 use crate::kinds::Kinds;
 use crate::statistics::FEWEST_TRIALS;
-use crate::summary::{Group, Resource, Shortfall, Work, memory_floor};
+use crate::summary::{Combined, Group, Resource, Shortfall, Work, memory_floor};
 use crate::text;
 
 /// Smallest difference of memory above the harness's floor, in bytes. The resident memory of the
@@ -60,13 +60,14 @@ fn ingest<'a>(kinds: &Kinds<'_>, group: &Group<'a>) -> Vec<Part<'a>> {
 }
 
 fn line<'a>(group: &Group<'a>, resource: Resource, part: &Part<'a>) -> Option<Line<'a>> {
-    let modelled = resource == Resource::Written && wear::is_modelled(group);
+    let modelled = resource == Resource::WRITTEN && wear::is_modelled(group);
     let competing = group.engines.iter().filter(|engine| engine.ranked(group.durability));
     let cells: Vec<(&str, &Cell)> = competing
         .filter_map(|engine| Some((engine.id, group.cell(part.variant, engine.id)?)))
         .collect();
-    // An engine that did none of the work is left out.
-    let did = |cell: &Cell| match is_of_cell(resource) {
+    // Otherwise an engine that did none of the work is left out.
+    let is_of_cell = resource.combined == Combined::Whole;
+    let did = |cell: &Cell| match is_of_cell {
         true => part.phases.iter().copied().collect(),
         false => done(cell, &part.phases, resource),
     };
@@ -81,19 +82,19 @@ fn line<'a>(group: &Group<'a>, resource: Resource, part: &Part<'a>) -> Option<Li
     let names: HashSet<&str> = common.iter().copied().collect();
     let amounts = |cell: &Cell| match modelled {
         true => flash::programmed(group.file, cell, &common).into_iter().collect(),
-        false if is_of_cell(resource) => resource.per_trial(cell, Work::All),
+        false if is_of_cell => resource.per_trial(cell, Work::All),
         false => resource.per_trial(cell, Work::Whole(&names)),
     };
     // Counts have no error, so the interval is the ratio itself.
     let times = if resource.is_counted() { FEWEST_TRIALS } else { 1 };
-    let least = match resource {
-        Resource::Peak => LEAST_MEMORY,
-        Resource::Written | Resource::Disk => PAGE,
-        _ => 0.0,
+    let peak = resource == Resource::PEAK;
+    let least = match peak {
+        true => LEAST_MEMORY,
+        false if [Resource::WRITTEN, Resource::DISK].contains(&resource) => PAGE,
+        false => 0.0,
     };
     let values = able.iter().map(|(engine, cell, _)| {
         // The memory of the harness is subtracted where it was measured.
-        let peak = resource == Resource::Peak;
         let floor = peak.then(|| memory_floor(group.file, cell, &common)).flatten().unwrap_or(0.0);
         let amounts = amounts(cell).repeat(times);
         (*engine, amounts.into_iter().map(|amount| (amount - floor).max(least)).collect())
@@ -115,11 +116,6 @@ fn line<'a>(group: &Group<'a>, resource: Resource, part: &Part<'a>) -> Option<Li
 fn took_part(cell: &Cell) -> bool {
     let ended = cell.status.has_figures() || cell.status.concerns_only_phase();
     ended && Shortfall::find(cell, None).is_none()
-}
-
-/// Whether a resource belongs to a whole cell, whatever its phases did.
-const fn is_of_cell(resource: Resource) -> bool {
-    matches!(resource, Resource::Disk | Resource::Opening)
 }
 
 /// Returns the phases that a cell did in every trial, or in its counting trial if the resource is

@@ -8,7 +8,7 @@ use crate::text;
 /// counted. Ratios of modelled and of counted bytes cannot be compared.
 pub(super) fn is_modelled(group: &Group<'_>) -> bool {
     let mut cells = group.engines.iter().filter_map(|of| group.cell(group.variant, of.id));
-    let counted = |cell: &_| !Resource::Written.per_trial(cell, Work::All).is_empty();
+    let counted = |cell: &_| !Resource::WRITTEN.per_trial(cell, Work::All).is_empty();
     let mut known = cells.by_ref().filter(|cell| counted(*cell)).peekable();
     known.peek().is_some() && known.all(|cell| flash::is_modelled(group.file, cell))
 }
@@ -17,7 +17,7 @@ pub(super) fn is_modelled(group: &Group<'_>) -> bool {
 /// bytes were counted.
 pub(super) fn source(group: &Group<'_>) -> Option<String> {
     let mut usage = group.usage.iter();
-    usage.find(|usage| usage.get(Resource::Written).is_some())?;
+    usage.find(|usage| usage.get(Resource::WRITTEN).is_some())?;
     Some(match group.file.plan.cards.first().filter(|_| is_modelled(group)) {
         Some(card) => format!("wear by bytes programmed into {}, a model", text::plain(&card.name)),
         None => "wear by bytes that reached the disk".to_owned(),

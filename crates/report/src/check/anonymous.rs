@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use embermark_model::plan::DataSource;
+use embermark_model::plan::{DataSource, Plan};
 use embermark_model::result::{ResultFile, Trial};
 use embermark_model::{Configuration, ServerUrl};
 use serde_json::Value;
@@ -162,7 +162,51 @@ fn hide(value: &mut Value, names: &[String], field: &str) {
 
 /// Lists what still identifies a computer or its owner.
 fn remaining_identifiers(file: &ResultFile) -> Vec<Note> {
-    let (manifest, plan) = (&file.manifest, &file.plan);
+    let manifest = &file.manifest;
+    // Without `..`, so that a new option is listed below or has no text that needs to be.
+    let Plan {
+        // Names that are listed with the files and data sets that they are from.
+        workloads: _,
+        scales_of: _,
+        variants: _,
+        phases: _,
+        left_out: _,
+        // Removed.
+        data: _,
+        urls: _,
+        // Numbers, and words of this program.
+        scales: _,
+        durabilities: _,
+        repeats: _,
+        overview: _,
+        runs: _,
+        warmup_runs: _,
+        trials: _,
+        own_trials: _,
+        max_run_time_ms: _,
+        window_ms: _,
+        warm_up_ms: _,
+        rate: _,
+        clients: _,
+        target_rate: _,
+        p99_limit_ms: _,
+        timeout_ms: _,
+        seed: _,
+        memory_bytes: _,
+        memory_limits: _,
+        cold: _,
+        budget_ms: _,
+        lasts_ms: _,
+        disk_bytes: _,
+        accepted_licences: _,
+        workload_files,
+        engines,
+        configurations,
+        engine_libraries,
+        storages,
+        network,
+        cards,
+    } = &file.plan;
     let mut left = Vec::new();
     let mut says = |about: &str, what: String| {
         if !what.is_empty() {
@@ -180,19 +224,23 @@ fn remaining_identifiers(file: &ResultFile) -> Vec<Note> {
     says("client machines", list(machines));
     let meters = manifest.energy.iter().flat_map(|energy| &energy.sources);
     says("power meters", list(meters.map(|source| source.about.clone()).collect()));
-    says("columns", list(plan.engines.clone()));
-    let libraries = plan.engine_libraries.values();
+    says("columns", list(engines.clone()));
+    let libraries = engine_libraries.values();
     let libraries = libraries.map(|one| format!("{} (SHA-256 {})", one.path.display(), one.sha256));
     says("engine libraries", list(libraries.collect()));
-    let own = plan.configurations.iter().map(|(name, own)| format!("{name}: {own}"));
+    let own = configurations.iter().map(|(name, own)| format!("{name}: {own}"));
     says("configurations", list(own.collect()));
+    let models = storages.iter().flatten().map(|one| format!("{}: {}", one.name, one.about));
+    let models = models.chain(network.iter().map(|link| format!("{}: {}", link.name, link.about)));
+    let models = models.chain(cards.iter().map(|card| card.name.clone()));
+    says("models of storages, links and cards", list(models.collect()));
     let data = manifest.datasets.iter().map(|(workload, data)| {
         let digest = data.sha256.as_ref().map(|digest| format!(", SHA-256 {digest}"));
         let rows = format::counted(data.rows, "row");
         format!("{workload}: {}, {rows}{}", data.name, digest.unwrap_or_default())
     });
     says("data", list(data.collect()));
-    let files = plan.workload_files.keys().cloned().collect();
+    let files = workload_files.keys().cloned().collect();
     says("workload files, with their whole text: tables, columns, names of files", list(files));
     let reasons = file.cells.iter().filter_map(|cell| cell.reason.clone());
     let texts = reasons.chain(manifest.warnings.iter().cloned());

@@ -151,7 +151,7 @@ fn resources(all: &[UsageChange], ran: &GroupProtocol) -> Option<Grid> {
     let own: Vec<&UsageChange> = all.iter().filter(|used| ran.holds(&used.cell)).collect();
     let known = |column: &Column| own.iter().any(|used| used.both(column).is_some());
     let columns: Vec<Column> =
-        Resource::SHOWN.into_iter().map(Resource::column).filter(known).collect();
+        Resource::SHOWN.iter().map(|resource| resource.column).filter(known).collect();
     let text = |used: &UsageChange, column: &Column| match used.both(column) {
         Some([old, new]) => Text {
             second: if old > 0.0 { format::ratio(new / old) } else { String::new() },

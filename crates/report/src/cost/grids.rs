@@ -2,7 +2,7 @@
 
 use embermark_model::result::{Latency, ResultFile};
 
-use super::score::{Resource, Weights};
+use super::score::{ScoredResource, Weights};
 use super::{Activity, Cost, Costs, RESPONSE, disk, marked_costs, scores, source};
 use crate::evidence::TierStanding;
 use crate::grid::{self, Annotated, Grid, Text, Tone};
@@ -34,7 +34,7 @@ enum Content {
     /// A figure of its work.
     Figure(fn(&Cost<'_>) -> Option<String>),
     /// Its usage of a resource.
-    Usage(Resource, fn(f64) -> String),
+    Usage(ScoredResource, fn(f64) -> String),
 }
 
 use Content::{Figure, Usage};
@@ -47,7 +47,7 @@ impl Content {
         }
     }
 
-    const fn resource(self) -> Option<Resource> {
+    const fn resource(self) -> Option<ScoredResource> {
         match self {
             Self::Figure(_) => None,
             Self::Usage(resource, _) => Some(resource),
@@ -85,14 +85,14 @@ fn grade(grade: f64) -> String {
 }
 
 const USAGE: [Column; 8] = [
-    ("server CPU", Usage(Resource::ServerCpu, share)),
-    ("client CPU", Usage(Resource::ClientCpu, share)),
-    ("server mem.", Usage(Resource::ServerMemory, format::bytes)),
-    ("client mem.", Usage(Resource::ClientMemory, format::bytes)),
-    ("disk I/O", Usage(Resource::Io, byte_rate)),
-    ("network", Usage(Resource::Network, byte_rate)),
-    ("disk", Usage(Resource::Disk, format::bytes)),
-    ("effort", Usage(Resource::Effort, grade)),
+    ("server CPU", Usage(ScoredResource::ServerCpu, share)),
+    ("client CPU", Usage(ScoredResource::ClientCpu, share)),
+    ("server mem.", Usage(ScoredResource::ServerMemory, format::bytes)),
+    ("client mem.", Usage(ScoredResource::ClientMemory, format::bytes)),
+    ("disk I/O", Usage(ScoredResource::Io, byte_rate)),
+    ("network", Usage(ScoredResource::Network, byte_rate)),
+    ("disk", Usage(ScoredResource::Disk, format::bytes)),
+    ("effort", Usage(ScoredResource::Effort, grade)),
 ];
 
 /// Formats the time of a commit, from its scheduled start if that is known.
@@ -155,8 +155,8 @@ fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Annotated> {
     let reading = all_that(Activity::Reads);
     let live = all_that(Activity::Both);
     let sustained = all_that(Activity::Searches);
-    let write_scores = scores(&writing, |line| line.competes(), &Resource::WRITING, weights);
-    let read_scores = scores(&reading, |line| line.competes(), &Resource::READING, weights);
+    let write_scores = scores(&writing, |line| line.competes(), &ScoredResource::WRITING, weights);
+    let read_scores = scores(&reading, |line| line.competes(), &ScoredResource::READING, weights);
     let with_writing = |(line, read): (&&Cost<'_>, &Option<f64>)| {
         let is = |own: &&Cost<'_>| (own.engine, own.variant) == (line.engine, line.variant);
         Some(f64::midpoint(write_scores[writing.iter().position(is)?]?, (*read)?))
@@ -179,7 +179,7 @@ fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Annotated> {
     }
     if !reading.is_empty() {
         let mut columns = with(&READS);
-        columns.retain(|(_, content)| content.resource() != Some(Resource::Disk));
+        columns.retain(|(_, content)| content.resource() != Some(ScoredResource::Disk));
         let scores = vec![("score", read_scores), ("with writing", both)];
         tables.push(table(title("three cycles per second"), &reading, &columns, scores));
     }
@@ -207,8 +207,8 @@ fn own_tables(costs: &Costs<'_>, writing: &[&Cost<'_>], searches: &[&Cost<'_>]) 
         let (rate, window) = (rate.unwrap_or_default(), format::duration(costs.window_ns as f64));
         let title = format!("{} · {}{rate}, {window}", costs.title(), text::plain(phase));
         // There are no columns of effort, which the source graded, and of a server if none ran.
-        let is_used = |of: Resource| {
-            of != Resource::Effort
+        let is_used = |of: ScoredResource| {
+            of != ScoredResource::Effort
                 && lines.iter().any(|line| line.amount(of).is_some_and(|used| used > 0.0))
         };
         let usage = USAGE.into_iter().filter(|(_, of)| of.resource().is_some_and(is_used));
@@ -286,8 +286,9 @@ fn table(
 /// Lists resources that are in no score of a table, because they were not counted for any line. The
 /// legend has effort.
 fn weightless(lines: &[&Cost<'_>], columns: &[Column]) -> Vec<Note> {
-    let is_uncounted =
-        |of: Resource| of != Resource::Effort && lines.iter().all(|line| line.amount(of).is_none());
+    let is_uncounted = |of: ScoredResource| {
+        of != ScoredResource::Effort && lines.iter().all(|line| line.amount(of).is_none())
+    };
     let uncounted = columns.iter().filter(|(_, of)| of.resource().is_some_and(is_uncounted));
     let says =
         |(name, _): &Column| note("score", format!("{name} was not counted: it weighs nothing"));

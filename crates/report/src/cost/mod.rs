@@ -10,7 +10,7 @@ mod source;
 use embermark_model::plan::{Plan, Rate};
 use embermark_model::result::{Cell, DiskCurve, Latency, Observed, Resources, ResultFile, Run};
 use embermark_model::{Durability, Extent, Status};
-use score::{Resource, Weights};
+use score::{ScoredResource, Weights};
 
 pub(crate) use grids::grids;
 
@@ -89,7 +89,7 @@ pub struct Cost<'a> {
     pub status: Status,
     /// What its cell failed to do. With a shortfall it has no score.
     pub shortfall: Option<Shortfall<'a>>,
-    /// Usage in the order of [`Resource::WRITING`]. Absent if not measured.
+    /// Usage in the order of [`ScoredResource::WRITING`]. Absent if not measured.
     pub usage: [Option<f64>; 8],
     /// Windows that were observed.
     observed: Vec<&'a Observed>,
@@ -97,8 +97,8 @@ pub struct Cost<'a> {
 
 impl Cost<'_> {
     /// Returns the usage of a resource.
-    pub fn amount(&self, resource: Resource) -> Option<f64> {
-        let place = Resource::WRITING.iter().position(|other| *other == resource)?;
+    pub fn amount(&self, resource: ScoredResource) -> Option<f64> {
+        let place = ScoredResource::WRITING.iter().position(|other| *other == resource)?;
         self.usage[place]
     }
 
@@ -253,11 +253,11 @@ pub(crate) fn marked_costs<'a>(file: &'a ResultFile, standings: &[TierStanding])
 fn scores(
     lines: &[&Cost<'_>],
     counts: impl Fn(&Cost<'_>) -> bool,
-    resources: &[Resource],
+    resources: &[ScoredResource],
     weights: &Weights,
 ) -> Vec<Option<f64>> {
-    let measured = |of: &Resource| lines.iter().any(|line| line.amount(*of).is_some());
-    let resources: Vec<Resource> = resources.iter().copied().filter(measured).collect();
+    let measured = |of: &ScoredResource| lines.iter().any(|line| line.amount(*of).is_some());
+    let resources: Vec<ScoredResource> = resources.iter().copied().filter(measured).collect();
     let usage = |line: &&Cost<'_>| resources.iter().map(|of| line.amount(*of)).collect();
     let rows: Vec<Vec<Option<f64>>> = lines.iter().filter(|line| counts(line)).map(usage).collect();
     if rows.len() < 2 {

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::score::{Resource, Weights, scores};
+use super::score::{ScoredResource, Weights, scores};
 
 /// Tables of the source.
 #[derive(Clone, Debug, Deserialize)]
@@ -39,9 +39,9 @@ pub struct Row {
     pub variant: String,
     /// How it was read.
     pub reader: String,
-    /// Usage of writing, in the order of [`Resource::WRITING`].
+    /// Usage of writing, in the order of [`ScoredResource::WRITING`].
     pub write: Vec<f64>,
-    /// Usage of reading, in the order of [`Resource::READING`].
+    /// Usage of reading, in the order of [`ScoredResource::READING`].
     pub read: Vec<f64>,
     /// The source's scores of writing, of reading and of both, in percent.
     pub score: [f64; 3],
@@ -81,8 +81,8 @@ pub fn recomputed(tables: &Tables, weights: &Weights) -> Vec<[f64; 3]> {
     let columns = |of: fn(&Row) -> &Vec<f64>| -> Vec<Vec<Option<f64>>> {
         tables.row.iter().map(|row| of(row).iter().copied().map(Some).collect()).collect()
     };
-    let write = scores(&columns(|row| &row.write), &Resource::WRITING, weights);
-    let read = scores(&columns(|row| &row.read), &Resource::READING, weights);
+    let write = scores(&columns(|row| &row.write), &ScoredResource::WRITING, weights);
+    let read = scores(&columns(|row| &row.read), &ScoredResource::READING, weights);
     let both = |(write, read): (Option<f64>, Option<f64>)| {
         let (write, read) = (write.unwrap_or_default(), read.unwrap_or_default());
         [write, read, f64::midpoint(write, read)]

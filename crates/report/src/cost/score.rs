@@ -4,9 +4,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A resource, which is a column of the table.
+/// A resource that is scored, which is a column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Resource {
+pub enum ScoredResource {
     /// CPU of the server, in percent of one CPU.
     ServerCpu,
     /// Memory of the server, in bytes.
@@ -27,7 +27,7 @@ pub enum Resource {
     Effort,
 }
 
-impl Resource {
+impl ScoredResource {
     /// Resources of writing.
     pub const WRITING: [Self; 8] = [
         Self::ServerCpu,
@@ -129,14 +129,14 @@ impl Weights {
     }
 
     /// Returns the weight of a resource.
-    pub const fn get(&self, resource: Resource) -> f64 {
+    pub const fn get(&self, resource: ScoredResource) -> f64 {
         match resource {
-            Resource::ServerCpu | Resource::ClientCpu => self.cpu,
-            Resource::ServerMemory | Resource::ClientMemory => self.memory,
-            Resource::Io => self.io,
-            Resource::Network => self.network,
-            Resource::Disk => self.disk,
-            Resource::Effort => self.effort,
+            ScoredResource::ServerCpu | ScoredResource::ClientCpu => self.cpu,
+            ScoredResource::ServerMemory | ScoredResource::ClientMemory => self.memory,
+            ScoredResource::Io => self.io,
+            ScoredResource::Network => self.network,
+            ScoredResource::Disk => self.disk,
+            ScoredResource::Effort => self.effort,
         }
     }
 }
@@ -147,12 +147,12 @@ impl Weights {
 /// weight is then 0 for that row.
 pub fn scores(
     rows: &[Vec<Option<f64>>],
-    resources: &[Resource],
+    resources: &[ScoredResource],
     weights: &Weights,
 ) -> Vec<Option<f64>> {
     let weights: Vec<f64> = resources.iter().map(|resource| weights.get(*resource)).collect();
     let is_whole = |row: &Vec<Option<f64>>| {
-        let dispensable = |at: usize| weights[at] <= 0.0 || resources[at] == Resource::Effort;
+        let dispensable = |at: usize| weights[at] <= 0.0 || resources[at] == ScoredResource::Effort;
         row.iter().enumerate().all(|(place, usage)| usage.is_some() || dispensable(place))
     };
     let whole = || rows.iter().filter(|row| is_whole(row));
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_row_loses_the_weighted_share_of_the_largest_in_each_column() {
-        let columns = [Resource::ServerCpu, Resource::Disk];
+        let columns = [ScoredResource::ServerCpu, ScoredResource::Disk];
         let rows = [vec![Some(10.0), Some(0.0)], vec![Some(5.0), Some(4.0)], vec![Some(0.0); 2]];
         let scores = scores(&rows, &columns, &Weights::default());
         // Weights 3 and 1: 1 - 3/4, 1 - (1.5 + 1)/4, 1.
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn what_was_not_measured_is_no_zero() {
-        let columns = [Resource::ServerCpu, Resource::Network];
+        let columns = [ScoredResource::ServerCpu, ScoredResource::Network];
         let rows = [vec![Some(8.0), None], vec![Some(4.0), Some(1.0)]];
         let weights = Weights::default();
         assert_eq!(scores(&rows, &columns, &weights), [None, Some(0.0)]);
@@ -196,9 +196,9 @@ mod tests {
     #[test]
     fn no_table_divides_by_nothing() {
         let zero = vec![Some(0.0)];
-        assert_eq!(scores(&[zero], &[Resource::Io], &Weights::default()), [Some(1.0)]);
+        assert_eq!(scores(&[zero], &[ScoredResource::Io], &Weights::default()), [Some(1.0)]);
         let none = Weights { cpu: 0.0, memory: 0.0, io: 0.0, network: 0.0, disk: 0.0, effort: 0.0 };
-        assert_eq!(scores(&[vec![Some(1.0)]], &[Resource::Io], &none), [None]);
+        assert_eq!(scores(&[vec![Some(1.0)]], &[ScoredResource::Io], &none), [None]);
     }
 
     #[test]
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn effort_that_nobody_graded_weighs_nothing_for_its_row_and_takes_no_score_away() {
-        let columns = [Resource::ServerCpu, Resource::Effort];
+        let columns = [ScoredResource::ServerCpu, ScoredResource::Effort];
         let rows = [vec![Some(10.0), Some(5.0)], vec![Some(5.0), Some(1.0)], vec![Some(4.0), None]];
         let scores = scores(&rows, &columns, &Weights::default());
         // Weights 3 and 1: 1 - 4/4, 1 - (1.5 + 0.2)/4, and for CPU only 1 - 1.2/3.

@@ -2,7 +2,7 @@
 //! scores.
 
 use super::published::{self, FORM, Row};
-use super::score::{Resource, Weights};
+use super::score::{ScoredResource, Weights};
 use super::{Cost, Costs, scores};
 use crate::grid::{Annotated, Grid, Text, Tone};
 use crate::note::{Note, note};
@@ -12,7 +12,7 @@ use crate::{format, text};
 /// One of the source's two resource tables.
 struct SourceTable {
     title: &'static str,
-    resources: &'static [Resource],
+    resources: &'static [ScoredResource],
     /// Figures of a row in this table.
     figures: fn(&Row) -> &Vec<f64>,
     /// Index of this table's score among those of a row.
@@ -23,7 +23,7 @@ struct SourceTable {
 
 const WRITING: SourceTable = SourceTable {
     title: "table IV, writing",
-    resources: &Resource::WRITING,
+    resources: &ScoredResource::WRITING,
     figures: |row| &row.write,
     score: 0,
     phase: |_| "write".to_owned(),
@@ -31,7 +31,7 @@ const WRITING: SourceTable = SourceTable {
 
 const READING: SourceTable = SourceTable {
     title: "table V, reading",
-    resources: &Resource::READING,
+    resources: &ScoredResource::READING,
     figures: |row| &row.read,
     score: 1,
     phase: |row| format!("read_{}", row.reader),
@@ -263,26 +263,28 @@ fn legend(shape: &SourceTable) -> Vec<Note> {
 }
 
 /// Returns the heading of a resource's column, with its unit.
-const fn heading(of: Resource) -> &'static str {
+const fn heading(of: ScoredResource) -> &'static str {
     match of {
-        Resource::ServerCpu => "server CPU %",
-        Resource::ServerMemory => "server kB",
-        Resource::Io => "server kB/s",
-        Resource::ClientCpu => "client CPU %",
-        Resource::ClientMemory => "client kB",
-        Resource::Network => "kbit/s",
-        Resource::Disk => "disk MiB",
-        Resource::Effort => "difficulty",
+        ScoredResource::ServerCpu => "server CPU %",
+        ScoredResource::ServerMemory => "server kB",
+        ScoredResource::Io => "server kB/s",
+        ScoredResource::ClientCpu => "client CPU %",
+        ScoredResource::ClientMemory => "client kB",
+        ScoredResource::Network => "kbit/s",
+        ScoredResource::Disk => "disk MiB",
+        ScoredResource::Effort => "difficulty",
     }
 }
 
 /// Converts an amount to the unit of the source's column.
-fn in_its_unit(of: Resource, value: f64) -> f64 {
+fn in_its_unit(of: ScoredResource, value: f64) -> f64 {
     match of {
-        Resource::ServerCpu | Resource::ClientCpu | Resource::Effort => value,
-        Resource::ServerMemory | Resource::ClientMemory | Resource::Io => value / 1024.0,
-        Resource::Network => value * 8.0 / 1000.0,
-        Resource::Disk => value / f64::from(1 << 20),
+        ScoredResource::ServerCpu | ScoredResource::ClientCpu | ScoredResource::Effort => value,
+        ScoredResource::ServerMemory | ScoredResource::ClientMemory | ScoredResource::Io => {
+            value / 1024.0
+        }
+        ScoredResource::Network => value * 8.0 / 1000.0,
+        ScoredResource::Disk => value / f64::from(1 << 20),
     }
 }
 

@@ -100,25 +100,37 @@ pub(super) fn run(name: &str, get: Figure<Run>) -> Column {
     whole(name, move |line| get(line.run?.1))
 }
 
-/// Every resource, by the end of the names of its columns.
-pub(super) const RESOURCES: &[(&str, Figure<Resources>)] = &[
-    ("cpu_ns", |used| used.cpu_ns),
-    ("peak_bytes", |used| used.peak_bytes),
-    (SAMPLED, |used| used.mean_bytes),
-    ("read_bytes", |used| used.read_bytes),
-    ("written_bytes", |used| used.written_bytes),
-];
+/// Returns every resource, by the end of the names of its columns.
+fn resources(of: &Resources) -> [(&'static str, Option<u64>); 5] {
+    let Resources { cpu_ns, peak_bytes, mean_bytes, read_bytes, written_bytes } = *of;
+    [
+        ("cpu_ns", cpu_ns),
+        ("peak_bytes", peak_bytes),
+        (SAMPLED, mean_bytes),
+        ("read_bytes", read_bytes),
+        ("written_bytes", written_bytes),
+    ]
+}
 
-/// The resource that is sampled: of the engine in a run, whose column is apart, and of roles.
+/// The resource that is sampled: of the engine in a run, and of roles.
 const SAMPLED: &str = "mean_bytes";
 
-/// Returns the columns of the resources of a part of a run, except the sampled one.
-pub(super) fn used(prefix: &str, part: fn(&Run) -> Option<&Resources>) -> Vec<Column> {
-    let column = |(name, get): &(&str, Figure<Resources>)| {
-        let get = *get;
-        whole(&format!("{prefix}{name}"), move |line| get(part(line.run?.1)?))
+/// Returns the columns of the resources of a part of a run.
+pub(super) fn used(
+    prefix: &str,
+    part: impl Fn(&Run) -> Option<&Resources> + Clone + 'static,
+) -> Vec<Column> {
+    let names = resources(&Resources::default()).map(|(name, _)| name);
+    let column = |(at, name): (usize, &str)| {
+        let part = part.clone();
+        whole(&format!("{prefix}{name}"), move |line| resources(part(line.run?.1)?)[at].1)
     };
-    RESOURCES.iter().filter(|(name, _)| *name != SAMPLED).map(column).collect()
+    names.into_iter().enumerate().map(column).collect()
+}
+
+/// Leaves out the resource that is sampled.
+pub(super) fn unsampled(columns: Vec<Column>) -> impl Iterator<Item = Column> {
+    columns.into_iter().filter(|column| !column.name.ends_with(SAMPLED))
 }
 
 pub(super) fn maintenance(name: &str, get: Figure<Maintenance>) -> Column {

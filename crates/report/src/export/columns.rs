@@ -3,10 +3,12 @@
 use embermark_model::Status;
 use embermark_model::result::{DeviceIo, Execution, Latency, ResultFile, Run};
 
-use super::column::{Column, Figure, flag, maintenance, real, run, trial, used, whole, word};
+use super::column::{
+    Column, Figure, flag, maintenance, real, run, trial, unsampled, used, whole, word,
+};
 use super::lines::{Line, Statistic};
 use super::observed::{LATENCY, observed};
-use super::resources;
+use super::{energy, explained, flash};
 use crate::evidence::{self, Record, TierStanding};
 use crate::summary::{LOADING, Metric, RUN_TABLES, RunValue, memory_floor};
 use crate::text::plain;
@@ -19,18 +21,17 @@ pub(super) fn all_columns(device: &str, file: &ResultFile, durability: &Record) 
     columns.extend(shared());
     columns.extend(measured());
     columns.extend(observed(file));
-    columns.extend(resources::system_columns());
-    columns.extend(resources::flash_columns(file));
+    columns.extend(explained::columns());
+    columns.extend(flash::columns(file));
     columns.push(durability_shown(evidence::tier_standings(file, durability)));
-    columns.extend(run_figures());
-    columns.extend(resources::energy_columns());
+    columns.extend(energy::columns());
     let device = plain(device);
     columns.push(word("device", move |_| Some(device.clone())));
     columns.push(word("board", |line| Some(plain(line.file.manifest.machine.board.as_deref()?))));
-    // Metrics of loads that are in no group above.
-    let is_new = |metric: &&Metric| columns.iter().all(|known| known.name != metric.column.key);
-    let further: Vec<Column> = LOADING.iter().filter(is_new).map(metric_column).collect();
-    columns.extend(further);
+    // The CPU time of a maintenance is a metric, and one of the resources above.
+    let is_new = |column: &Column| columns.iter().all(|known| known.name != column.name);
+    let figures: Vec<Column> = run_figures().into_iter().filter(is_new).collect();
+    columns.extend(figures);
     columns
 }
 
@@ -45,6 +46,7 @@ fn identity() -> Vec<Column> {
         word("engine", |line| Some(plain(&line.cell.id.engine))),
         flag("reference", |line| Some(line.cell.reference)),
         flag("by_url", |line| Some(line.file.plan.urls.contains_key(&line.cell.id.engine))),
+        flag("publishable", |line| Some(!line.cell.unpublishable)),
         word("effective_durability", |line| Some(line.cell.effective_durability?.to_string())),
         word("cell_status", |line| Some(slug(line.cell.status))),
         whole("trial", |line| Some(line.trial?.index.into())),
@@ -67,12 +69,7 @@ fn identity() -> Vec<Column> {
         run("ops", |run| Some(run.ops)),
     ];
     columns.extend(used("", |run| Some(&run.engine)));
-    let mut client = used("client_", |run| run.client.as_ref());
-    // Columns keep their places: this one was there before the further resources of a client.
-    let further = client.split_off(2);
-    columns.extend(client);
-    columns.push(flag("publishable", |line| Some(!line.cell.unpublishable)));
-    columns.extend(further);
+    columns.extend(unsampled(used("client_", |run| run.client.as_ref())));
     columns
 }
 
@@ -138,8 +135,6 @@ fn shared() -> Vec<Column> {
         response("response_p50_ns", |latency| Some(latency.p50)),
         response("response_p99_ns", |latency| latency.p99),
         response("response_p99_9_ns", |latency| latency.p99_9),
-        real("write_amplification", |line| line.run?.1.write_amplification()),
-        real("amplification_with_maintenance", |line| line.run?.1.amplification_with_maintenance()),
     ]
 }
 
@@ -168,22 +163,12 @@ fn measured() -> Vec<Column> {
         trial("total_cpu_ns", |trial| Some(trial.background_cpu?.total_cpu_ns)),
     ];
     let of_run = [
-        run("mean_bytes", |run| run.engine.mean_bytes),
-        run("user_bytes", |run| Some(run.loaded?.user_bytes)),
         run("run_device_read_bytes", |run| Some(device(run)?.read_bytes)),
         run("run_device_written_bytes", |run| Some(device(run)?.written_bytes)),
         run("run_device_flushes", |run| Some(device(run)?.flushes)),
-        maintenance("maintenance_ns", |of| Some(of.elapsed_ns)),
-    ];
-    let of_maintenance = [
-        maintenance("maintenance_device_written_bytes", |of| Some(of.device_io?.written_bytes)),
         maintenance("maintenance_device_read_bytes", |of| Some(of.device_io?.read_bytes)),
         maintenance("maintenance_device_flushes", |of| Some(of.device_io?.flushes)),
-        maintenance("before_maintenance_allocated_bytes", |of| {
-            Some(of.disk_before?.allocated_bytes)
-        }),
         maintenance("before_maintenance_apparent_bytes", |of| Some(of.disk_before?.apparent_bytes)),
-        maintenance("after_maintenance_allocated_bytes", |of| Some(of.disk_after?.allocated_bytes)),
         maintenance("after_maintenance_apparent_bytes", |of| Some(of.disk_after?.apparent_bytes)),
     ];
     let conditions = [
@@ -208,20 +193,20 @@ fn measured() -> Vec<Column> {
         real("memory_floor_bytes", |of| memory_floor(of.file, of.cell, &[&*of.phase?.phase])),
         flag("lost", |line| Some(line.cell.is_lost(line.trial?))),
     ];
-    let maintained = used("maintenance_", |run| Some(&run.maintenance()?.engine));
+    let maintained = unsampled(used("maintenance_", |run| Some(&run.maintenance()?.engine)));
     let of_phase = of_phase.into_iter().chain([stalled]);
-    let of_run = of_run.into_iter().chain(maintained).chain(of_maintenance);
+    let of_run = of_run.into_iter().chain(maintained);
     of_trial.into_iter().chain(of_phase).chain(of_run).chain(conditions).collect()
 }
 
-/// Figures of a run other than its time.
+/// Figures of a run other than its time, and of its load.
 fn run_figures() -> Vec<Column> {
     let repeated = [
         run("repeated_times", |run| Some(run.repeated?.times)),
         run("repeated_total_ns", |run| Some(run.repeated?.total_ns)),
         flag("repeated_steady", |line| Some(line.run?.1.repeated?.steady?.steady)),
     ];
-    let metrics = RUN_TABLES.iter().flat_map(|(_, metrics)| *metrics);
+    let metrics = LOADING.iter().chain(RUN_TABLES.iter().flat_map(|(_, metrics)| *metrics));
     metrics.map(metric_column).chain(repeated).collect()
 }
 

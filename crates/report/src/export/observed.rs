@@ -6,7 +6,7 @@ use embermark_model::result::{
     DiskCurve, Latency, Observed, ResultFile, Run, SteadyFigure, Timeline,
 };
 
-use super::column::{Column, Figure, Get, RESOURCES, column, flag, real, run, whole, word};
+use super::column::{Column, Figure, Get, column, flag, real, run, used, whole, word};
 use crate::{ageing, text};
 
 const ROLES: [&str; 4] = ["server", "writer", "reader", "sensor"];
@@ -55,10 +55,8 @@ pub(super) fn observed(file: &ResultFile) -> Vec<Column> {
         columns.extend(timeline_columns());
     }
     for role in named(&ROLES, file, |seen| seen.processes.keys().collect()) {
-        columns.extend(RESOURCES.iter().map(|(name, get)| {
-            let (name, get, role) = (format!("observed_{role}_{name}"), *get, role.clone());
-            whole(&name, move |line| get(observation(line.run?.1)?.processes.get(&role)?))
-        }));
+        let prefix = format!("observed_{role}_");
+        columns.extend(used(&prefix, move |run| observation(run)?.processes.get(&role)));
     }
     for count in named(&COUNTS, file, |seen| seen.counts.keys().collect()) {
         columns.push(whole(&format!("observed_{count}"), move |line| {

@@ -159,7 +159,7 @@ fn resources(group: &Group<'_>) -> Option<Grid> {
         (group.engines[place].name() + mark, &usage.amounts)
     };
     let of = format!("resources, {}", text::plain(group.variant));
-    let shown = Resource::SHOWN.into_iter().map(Resource::column);
+    let shown = Resource::SHOWN.iter().map(|resource| resource.column);
     across(group, &of, shown, &columns(group).into_iter().map(row).collect::<Vec<_>>())
 }
 
@@ -215,11 +215,7 @@ fn explained(group: &Group<'_>) -> Vec<Grid> {
     let some = |column: &Column| {
         rows.iter().any(|(_, all)| all.get(column.key).is_some_and(|amount| amount != 0.0))
     };
-    let titles = [
-        "what an operation cost: system calls",
-        "what an operation cost: faults, context switches, storage",
-    ];
-    let tables = titles.into_iter().zip(explained_columns());
+    let tables = explained_columns().into_iter();
     let tables = tables
         .filter_map(|(of, columns)| across(group, of, columns.into_iter().filter(some), &rows));
     tables.chain(frequent_calls(group)).collect()

@@ -16,9 +16,9 @@ use crate::advise::{AdviceTables, Preset};
 use crate::fleet::Fleet;
 use crate::grid::{Annotated, Grid};
 use crate::note::{Note, Section};
-use crate::overview::device::Measured;
 use crate::scaling::Scaling;
-use crate::summary::{Amounts, Column, Explanation, Figure, Usage};
+use crate::screen::device::Measured;
+use crate::summary::{Amounts, Column, Explanation, Figure, Resource, Usage};
 use crate::tuned::TuningData;
 
 /// Version of the format.
@@ -40,7 +40,9 @@ pub struct Page<'a> {
     /// separately.
     pub unlike: Vec<String>,
     /// Resources that are shown.
-    pub resource_columns: Vec<Column>,
+    pub resource_columns: Vec<Resource>,
+    /// How the amounts of the measured ones are combined, in words.
+    pub resource_reading: String,
     /// Figures of loads and their maintenance that are shown.
     pub load_columns: Vec<Column>,
     /// Figures of a run other than its time that are shown.

@@ -4,12 +4,12 @@ use embermark_model::result::ResultFile;
 
 use super::data::{AdviceData, AnswerData, GroupData, Page, ResultData, TableData, VERSION};
 use super::durability::DurabilityData;
-use super::{PageOptions, Source, cells};
+use super::{PageOptions, Source, cells, plan};
 use crate::evidence::{self, Record, TierStanding};
 use crate::export::label;
 use crate::note::{Note, Section, note};
-use crate::overview::device::{self, Device};
 use crate::scaling::{self, Scaling};
+use crate::screen::device::{self, Device};
 use crate::summary::{self, Comparison, Resource};
 use crate::{
     PublishedDetail, advise, ageing, compare, cost, flash, format, grid, notes, published, text,
@@ -24,13 +24,16 @@ pub(super) fn page_data<'a>(sources: &[Source<'a>], options: PageOptions<'_>) ->
         tool: env!("CARGO_PKG_VERSION").to_owned(),
         face: notes::unpublishable_notice(&unpublishable),
         unlike: unlike(sources, &labels),
-        resource_columns: Resource::SHOWN.map(Resource::column).into(),
+        resource_columns: Resource::SHOWN.to_vec(),
         load_columns: summary::LOADING.iter().map(|metric| metric.column).collect(),
         beside_columns: summary::run_figure_columns()
             .into_iter()
             .flat_map(|(_, all)| all)
             .collect(),
-        explained_columns: summary::explained_columns().concat(),
+        explained_columns: summary::explained_columns()
+            .into_iter()
+            .flat_map(|(_, all)| all)
+            .collect(),
         engines: options.engines,
         workloads: options.workloads,
         presets: &advise::presets::PRESETS,
@@ -77,6 +80,9 @@ pub(super) fn page_data<'a>(sources: &[Source<'a>], options: PageOptions<'_>) ->
         page.scaling.push(scaling);
         standings.extend(durability);
     }
+    let used = |of: &Resource| page.cells.iter().any(|cell| cell.usage.get(*of).is_some());
+    let used = Resource::SHOWN.iter().copied().filter(used);
+    page.resource_reading = summary::combinations(used);
     page.durability = DurabilityData::from_results(standings, options.durability);
     page
 }
@@ -156,37 +162,10 @@ fn result(
     }
 }
 
-/// Returns the plan, the data sets, and the facts about the machine that the notes leave out.
+/// Returns the options of the plan, the data sets, and the facts about the machine that the notes
+/// leave out.
 pub(crate) fn plan_and_machine(file: &ResultFile) -> Vec<Note> {
-    let (plan, manifest) = (&file.plan, &file.manifest);
-    let time = |ms: Option<u64>, none: &str| {
-        ms.map_or_else(|| none.to_owned(), |ms| format::duration(ms as f64 * 1e6))
-    };
-    let planned = [
-        ("workloads", Some(plan.workloads.join(", "))),
-        ("engines", Some(plan.engines.join(", "))),
-        ("tiers", Some(text::joined(plan.durabilities.iter().map(ToString::to_string), ", "))),
-        (
-            "runs in a trial",
-            Some(format!("{}, {} of them to warm up", plan.runs, plan.warmup_runs)),
-        ),
-        ("trials", Some(plan.trials.to_string())),
-        ("longest run time", Some(time(plan.max_run_time_ms, "none"))),
-        (
-            "phases of fixed length last",
-            Some(time(plan.window_ms, "as long as each workload has it")),
-        ),
-        ("cache memory", Some(format::bytes(plan.memory_bytes as f64))),
-        ("seed", Some(plan.seed.to_string())),
-        ("cold reads", Some(if plan.cold { "yes" } else { "no" }.to_owned())),
-        ("clients", (plan.clients > 1).then(|| plan.clients.to_string())),
-        ("target rate", plan.target_rate.map(|rate| format!("{rate} operations per second"))),
-        ("network link", plan.network.as_ref().map(notes::network::parameters)),
-        (
-            "licences accepted",
-            Some(plan.accepted_licences.join(", ")).filter(|all| !all.is_empty()),
-        ),
-    ];
+    let manifest = &file.manifest;
     let datasets = manifest.datasets.iter().map(|(workload, dataset)| {
         let digest = dataset.sha256.as_ref().map(|digest| format!(", sha256 {digest}"));
         let rows = format::counted(dataset.rows, "row");
@@ -203,6 +182,6 @@ pub(crate) fn plan_and_machine(file: &ResultFile) -> Vec<Note> {
         ("ended", manifest.finished.clone()),
     ];
     let line = |(about, says): (&str, Option<String>)| Some(note(about, text::plain(&says?)));
-    let planned = planned.into_iter().filter_map(line);
-    planned.chain(datasets).chain(further.into_iter().filter_map(line)).collect()
+    let further = further.into_iter().filter_map(line);
+    plan::options(&file.plan).into_iter().chain(datasets).chain(further).collect()
 }

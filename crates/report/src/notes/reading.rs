@@ -97,23 +97,24 @@ fn resources(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Note> {
     any(Usage::is_measured).then(|| {
         let counted = match &file.manifest.not_counted {
             Some(why) => text::plain(why),
-            None if any(|usage| usage.get(Resource::Written).is_some()) => {
+            None if any(|usage| usage.get(Resource::WRITTEN).is_some()) => {
                 "written and flushes are of one run on a block device of its own, maintenance \
                  included, on disk of rows loaded once"
                     .to_owned()
             }
             None => "bytes that reach the disk were not counted".to_owned(),
         };
-        let floor = match any(|usage| usage.get(Resource::PeakAboveFloor).is_some()) {
+        let floor = match any(|usage| usage.get(Resource::PEAK_ABOVE_FLOOR).is_some()) {
             true => "; above floor: peak memory without what the engine that does nothing holds for the same phases",
             false => "",
         };
         let short = any(|usage| usage.is_measured() && usage.incomplete);
         let mark = if short { "; ^ of less work: do not compare sums" } else { "" };
+        let used = |of: &Resource| usage().any(|usage| usage.get(*of).is_some());
+        let combined = summary::combinations(Resource::SHOWN.iter().copied().filter(used));
         let says = format!(
-            "one counted run of every phase, summed, and the largest memory of any, without what \
-             the worker held before it opened the engine{}; medians over the trials; \
-             {counted}{floor}{mark}",
+            "{combined}; memory is without what the worker held before it opened the engine{}; \
+             medians over the trials; {counted}{floor}{mark}",
             baselines(file)
         );
         note("resources", says)

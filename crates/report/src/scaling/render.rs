@@ -158,7 +158,7 @@ fn names(fastest: &Fastest<'_>) -> String {
     }
 }
 
-/// Describes the turns for the overview, the most important first.
+/// Describes the turns for the screen, the most important first.
 pub(crate) fn order_turns(scaling: &Scaling<'_>) -> Vec<String> {
     let several =
         text::unique(scaling.phases.iter().map(|one| one.series.within.workload)).len() > 1;

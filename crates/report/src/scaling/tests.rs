@@ -330,7 +330,7 @@ fn a_surprise_is_marked_in_its_table_and_told_below_it() {
     let shown = crate::render(&file, crate::Format::Table, &options).unwrap();
     assert!(shown.contains("200 µs? 20.0x"), "{shown}");
     assert!(shown.contains("Surprises\n  a  sensors 10k process, read: 20.0x the time"), "{shown}");
-    let screen = crate::overview(&file, &options, &crate::Files::default());
+    let screen = crate::screen(&file, &options, &crate::Files::default());
     assert!(screen.contains("surprise  unexplained, see the tables: a read"), "{screen}");
 }
 

@@ -124,7 +124,7 @@ pub(super) fn group_figures(
 
 /// Returns the amount of each resource that is shown, by the columns of the index.
 pub(super) fn amounts(of: impl Fn(Resource) -> Option<f64>) -> Vec<Option<Number>> {
-    Resource::SHOWN.into_iter().map(|resource| of(resource).map(Number)).collect()
+    Resource::SHOWN.iter().map(|resource| of(*resource).map(Number)).collect()
 }
 
 /// Shortens a name from a result.

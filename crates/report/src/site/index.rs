@@ -176,7 +176,7 @@ impl Index {
         Self {
             site: VERSION,
             tool: env!("CARGO_PKG_VERSION"),
-            columns: Resource::SHOWN.map(Resource::column).into(),
+            columns: Resource::SHOWN.iter().map(|resource| resource.column).collect(),
             known: Lookup { abouts, ..Lookup::default() },
             ..Self::default()
         }

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use super::number::{Number, ends};
 use crate::kinds::Kinds;
-use crate::overview::means::{self, Line, Mean, Standing, Step};
+use crate::screen::means::{self, Line, Mean, Standing, Step};
 use crate::statistics::geometric_mean;
 use crate::summary::{Group, Measured, Row};
 use crate::{grid, text};

@@ -16,7 +16,7 @@ use crate::summary::{Group, Resource};
 use crate::text;
 
 /// Resources that are compared over machines.
-const RESOURCES: [Resource; 3] = [Resource::Peak, Resource::Disk, Resource::Written];
+const RESOURCES: [Resource; 3] = [Resource::PEAK, Resource::DISK, Resource::WRITTEN];
 
 /// The summaries of all results, by group.
 #[derive(Default)]

@@ -1,4 +1,5 @@
-//! Columns. Each has one amount, and the same name in every form of a report.
+//! Columns of tables and of the page. A key means the same quantity in every form of a report: what
+//! CSV and Parquet have under it is that of one run.
 
 use std::collections::BTreeMap;
 

@@ -72,16 +72,21 @@ pub(crate) const COUNTS: &[Count] = &[
     cost(["involuntary_switches", "switches, preempted", "context switches, preempted"], |of| {
         of.involuntary_switches
     }),
-    bytes("storage_read_bytes", "read from storage", Source::Used(|of| of.read_bytes)),
+    bytes("read_bytes", "read from storage", Source::Used(|of| of.read_bytes)),
     cost(["instructions", "instructions", "instructions"], |of| of.instructions),
     cost(["cache_misses", "cache misses", "cache misses"], |of| of.cache_misses),
 ];
 
-/// Returns the columns of an [`Explanation`]: those of system calls, and the others.
-pub fn explained_columns() -> [Vec<Column>; 2] {
-    [true, false].map(|calls| {
+/// Returns the columns of an [`Explanation`] by table, with its title: those of system calls, and
+/// the others.
+pub fn explained_columns() -> [(&'static str, Vec<Column>); 2] {
+    let tables = [
+        ("what an operation cost: system calls", true),
+        ("what an operation cost: other counts", false),
+    ];
+    tables.map(|(title, calls)| {
         let own = COUNTS.iter().filter(|(_, of)| matches!(of, Source::Calls(_)) == calls);
-        own.map(|(column, _)| *column).collect()
+        (title, own.map(|(column, _)| *column).collect())
     })
 }
 

@@ -179,7 +179,7 @@ const WRITE_BEHIND: &[Metric] = &[
 ///
 /// A phase without a figure of a table is no row of it, and the page lists only figures that a
 /// phase has. If a figure is missing for a reason, the reason is a field of [`Run`] like
-/// `no_energy`, with a note (`notes::energy`) and a column of CSV (`export::resources`).
+/// `no_energy`, with a note (`notes::energy`) and a column of CSV (`export::energy`).
 pub(crate) const RUN_TABLES: &[(&str, &[Metric])] = &[
     ("log that was opened", LOG),
     ("accepted before committed: what a crash would lose at worst", WRITE_BEHIND),
@@ -202,18 +202,24 @@ pub fn run_figures(parts: &[(u32, &PhaseResult)]) -> Option<Amounts> {
 }
 
 /// Column of a whole workload, and of a run of a phase.
-pub(super) const OVER_IDLE: Column =
-    Column::new(["energy_joules", "energy", "energy over the idle draw"], Quantity::Energy);
+pub(super) const OVER_IDLE: Column = Column::new(
+    ["energy_over_idle_joules", "energy", "energy over the idle draw"],
+    Quantity::Energy,
+);
 
 /// Columns of the energy of a run.
 const ENERGY: [Column; 4] = [
     OVER_IDLE,
     Column::new(
-        ["energy_per_op_joules", "energy/op", "energy of an operation over the idle draw"],
+        [
+            "energy_over_idle_per_op_joules",
+            "energy/op",
+            "energy of an operation over the idle draw",
+        ],
         Quantity::Energy,
     ),
     Column::new(
-        ["energy_in_all_joules", "in all", "energy of a run, the idle draw included"],
+        ["energy_joules", "in all", "energy of a run, the idle draw included"],
         Quantity::Energy,
     ),
     Column::new(

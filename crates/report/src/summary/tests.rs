@@ -312,10 +312,10 @@ fn resources_are_summed_over_phases_and_absent_when_one_was_not_measured() {
     let one = Trial { baseline_bytes: Some(100), disk, ..trial(vec![load, read]) };
     let file = file(vec![cell("a", "single", vec![one])]);
     let usage = &compare(&file, &[]).groups[0].usage[0];
-    assert_eq!([Resource::Cpu, Resource::Peak].map(|of| usage.get(of)), [Some(25.0), Some(600.0)]);
+    assert_eq!((usage.amounts.get("cpu_ns"), usage.get(Resource::PEAK)), (Some(25.0), Some(600.0)));
     // Pages that only became dirty did not reach a device, and this store was loaded twice.
-    let absent = [Resource::Written, Resource::Read, Resource::Disk];
-    assert_eq!(absent.map(|of| usage.get(of)), [None; 3]);
+    let absent = ["written_to_device_bytes", "read_bytes", "disk_bytes"];
+    assert_eq!(absent.map(|key| usage.amounts.get(key)), [None; 3]);
     assert!(usage.is_measured() && !usage.incomplete);
 }
 
@@ -328,7 +328,7 @@ fn the_workers_own_memory_is_not_subtracted_from_a_server() {
     };
     let one = Trial { baseline_bytes: Some(100), ..trial(vec![phase("load", vec![server])]) };
     let file = file(vec![cell("a", "single", vec![one])]);
-    assert_eq!(compare(&file, &[]).groups[0].usage[0].get(Resource::Peak), Some(500.0));
+    assert_eq!(compare(&file, &[]).groups[0].usage[0].get(Resource::PEAK), Some(500.0));
 }
 
 /// Makes a run that inserted a number of bytes, and the maintenance after it. Each of them sent
@@ -373,8 +373,8 @@ fn bytes_and_sizes_are_those_of_the_trial_that_counts_and_times_are_not() {
         ),
         (Some(90.0), None)
     );
-    let used = [Resource::Written, Resource::Flushes, Resource::Disk];
-    let used = used.map(|of| comparison.groups[0].usage[0].get(of));
+    let used = ["written_to_device_bytes", "flushes", "disk_bytes"];
+    let used = used.map(|key| comparison.groups[0].usage[0].amounts.get(key));
     assert_eq!(used, [Some(430.0), Some(6.0), Some(4096.0)]);
     let sizes = &comparison.groups[0].sizes;
     assert_eq!(sizes.iter().find(|(of, _)| *of == "single").unwrap().1, [size(4096)]);
@@ -383,9 +383,9 @@ fn bytes_and_sizes_are_those_of_the_trial_that_counts_and_times_are_not() {
     stopped.cells[0].counting.as_mut().unwrap().phases[0].runs[0].ops = 5;
     stopped.cells[0].trials[0].phases[0].runs[0].ops = 5;
     let usage = &compare(&stopped, &[]).groups[0].usage[0];
-    assert!(usage.incomplete && usage.get(Resource::Written).is_some());
-    assert_eq!(usage.comparable(Resource::Written), None);
-    assert_eq!(usage.comparable(Resource::Disk), Some(4096.0));
+    assert!(usage.incomplete && usage.get(Resource::WRITTEN).is_some());
+    assert_eq!(usage.comparable(Resource::WRITTEN), None);
+    assert_eq!(usage.comparable(Resource::DISK), Some(4096.0));
 }
 
 #[test]
@@ -426,7 +426,7 @@ fn a_store_whose_phase_lasts_by_the_clock_is_loaded_once_in_any_trial() {
     let size = DiskSize { allocated_bytes: 4096, apparent_bytes: 80 };
     let one = Trial { disk: Some(size), ..trial(vec![phase("write", vec![window])]) };
     let file = file(vec![cell("a", "single", vec![one])]);
-    assert_eq!(compare(&file, &[]).groups[0].usage[0].get(Resource::Disk), Some(4096.0));
+    assert_eq!(compare(&file, &[]).groups[0].usage[0].get(Resource::DISK), Some(4096.0));
 }
 
 #[test]
@@ -451,8 +451,7 @@ fn nothing_is_divided_by_nothing_and_what_was_not_measured_is_no_0() {
     let idle = trial(vec![phase("load", vec![Run { engine: mean, ..run(0, 0) }])]);
     let file = file_of(Trial { background_cpu: Some(BackgroundCpu::default()), ..idle });
     let group = &compare(&file, &[]).groups[0];
-    let unknown = [Resource::BackgroundCpu, Resource::Mean, Resource::Written];
-    assert_eq!(unknown.map(|of| group.usage[0].get(of)), [None; 3]);
+    assert_eq!(group.usage[0].amounts, Amounts::default());
     assert_eq!(group.rows[0].loadings[0], None, "an old result does not say what it put in");
     assert!(!group.usage[0].is_measured());
 }
@@ -467,7 +466,7 @@ fn mean_memory_is_by_the_time_of_the_runs_that_have_one() {
     let one = Trial { baseline_bytes: Some(100), ..trial(vec![phase("load", runs)]) };
     let usage =
         compare(&file(vec![cell("a", "single", vec![one])]), &[]).groups[0].usage[0].clone();
-    assert_eq!(usage.get(Resource::Mean), Some(1_100.0));
+    assert_eq!(usage.amounts.get("mean_above_baseline_bytes"), Some(1_100.0));
 }
 
 /// Makes a cell with a trial of one counted run for each time.
@@ -573,7 +572,6 @@ fn numbers_of_a_file_that_have_no_sum_are_shown_all_the_same() {
     let file = file(vec![cell("a", "single", vec![trial(phases)])]);
     let load = ["load"].into();
     let work = Work::Whole(&load);
-    assert_eq!(Resource::Cpu.per_trial(&file.cells[0], work).len(), 1);
-    assert_eq!(Resource::AllCpu.per_trial(&file.cells[0], work).len(), 1);
+    assert_eq!(Resource::ALL_CPU.per_trial(&file.cells[0], work).len(), 1);
     assert_eq!(compare(&file, &[]).groups[0].rows.len(), 1);
 }

@@ -160,6 +160,7 @@ fn an_anonymous_result_has_nothing_of_who_and_where_and_says_what_is_left() {
     let (folder, criteria) = (private.into(), Default::default());
     let own = WorkloadFile { text, folder, misfits_per_million: 0, criteria };
     plan.workload_files.insert("shop".into(), own);
+    plan.network = crate::network::over_a_link().plan.network;
     let trial = &mut file.cells[0].trials[0];
     trial.log = Some("logs/secret".into());
     trial.settings.insert("data_directory".into(), private.into());
@@ -176,7 +177,9 @@ fn an_anonymous_result_has_nothing_of_who_and_where_and_says_what_is_left() {
     let says: Vec<String> =
         left.iter().map(|note| format!("{} {}", note.about, note.says)).collect();
     let says = says.join("\n");
-    for kept in ["ExampleBoard", "Example CPU", "rw,noatime", "libmine.so", "shop", "duckdb"] {
+    for kept in
+        ["ExampleBoard", "Example CPU", "rw,noatime", "libmine.so", "shop", "duckdb", "radio"]
+    {
         assert!(says.contains(kept), "{kept}: {says}");
     }
     // The measurements are kept, and the file can be read.

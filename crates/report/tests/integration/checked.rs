@@ -6,7 +6,7 @@ use std::path::Path;
 use embermark_model::Status;
 use embermark_model::result::ResultFile;
 use embermark_report::html::{self, PageOptions, Source};
-use embermark_report::{Files, Format, Options, load, overview, render};
+use embermark_report::{Files, Format, Options, load, render, screen};
 
 /// A run in which two referees agree on `load`, and differ on `read`.
 fn questions() -> ResultFile {
@@ -38,8 +38,8 @@ fn tables_say_who_checked_an_answer_and_give_disputed_phases_no_figures() {
 }
 
 #[test]
-fn the_overview_tells_a_dispute_once_for_all_engines() {
-    let shown = overview(&questions(), &Options::default(), &Files::default());
+fn the_screen_tells_a_dispute_once_for_all_engines() {
+    let shown = screen(&questions(), &Options::default(), &Files::default());
     let disputes = shown.lines().filter(|line| line.trim_start().starts_with("disputed"));
     let disputes: Vec<&str> = disputes.collect();
     assert_eq!(disputes.len(), 1, "{shown}");

@@ -7,7 +7,7 @@ use embermark_model::result::ResultFile;
 use embermark_model::{Configuration, Scale};
 use embermark_report::compare::compare;
 use embermark_report::html::{self, PageOptions, Source};
-use embermark_report::{Files, Format, Options, load, overview, render};
+use embermark_report::{Files, Format, Options, load, render, screen};
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
 /// Input of the page's tests.
@@ -83,12 +83,12 @@ fn exports_have_the_client_of_a_column_and_nothing_for_embermark_itself() {
 #[test]
 fn the_screen_takes_of_embermark_itself_and_says_what_to_take_from_each_language() {
     let options = Options { width: 200, ..Options::default() };
-    let screen = overview(&languages(), &options, &Files::default());
+    let native = screen(&native(), &options, &Files::default());
+    let screen = screen(&languages(), &options, &Files::default());
     let of = |screen: &str, about: &str| {
         let line = screen.lines().find(|line| line.trim_start().starts_with(about));
         line.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let native = overview(&native(), &options, &Files::default());
     let all = of(&native, "all work");
     assert!(!all.is_empty(), "{native}");
     assert_eq!(of(&screen, "all work"), all, "as if nothing else had been measured: {screen}");

@@ -11,7 +11,7 @@ use embermark_model::result::ResultFile;
 use embermark_report::advise::{self, Needs, Weight};
 use embermark_report::evidence::{Record, full_disk_markdown, full_disk_text, mark_advice};
 use embermark_report::html::{self, PageOptions, Source};
-use embermark_report::{Files, Format, Options, load, load_durability, overview, render, text};
+use embermark_report::{Files, Format, Options, load, load_durability, render, screen, text};
 use serde_json::Value;
 
 /// A run in version 1 of the schema.
@@ -135,7 +135,7 @@ fn what_is_no_such_result_is_refused_and_says_what_it_is() {
 fn reports_tell_what_was_shown_and_mark_who_broke_its_promise() {
     let (file, record) = (result(), Record::from_run(fixture()));
     let options = Options { width: 120, durability: &record, ..Options::default() };
-    let screen = overview(&file, &options, &Files::default());
+    let screen = screen(&file, &options, &Files::default());
     let line = "durability power: BROKEN by berkeleydb; shown for sqlite, lmdb (20 kills and 75 \
                 states at least); by its manual for duckdb, postgres";
     assert!(text::plain(&screen).contains(line), "{screen}");
@@ -160,7 +160,8 @@ fn reports_tell_what_was_shown_and_mark_who_broke_its_promise() {
         "{tables}"
     );
     // Without a record nothing is shown, and no engine is marked.
-    let without = overview(&file, &Options { width: 120, ..Options::default() }, &Files::default());
+    let options = Options { width: 120, ..Options::default() };
+    let without = embermark_report::screen(&file, &options, &Files::default());
     assert!(!without.contains('†') && !without.contains("shown for"), "{without}");
 }
 

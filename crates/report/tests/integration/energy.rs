@@ -29,14 +29,14 @@ fn the_energy_of_a_phase_and_of_an_operation_is_its_power_over_idle_times_its_ti
                 let variant = row.variant.unwrap_or(group.variant);
                 let cell = group.cell(variant, engine.id).unwrap();
                 let place = file.cells.iter().position(|other| other.id == cell.id).unwrap();
-                let Some(joules) = beside.get("energy_joules") else { continue };
+                let Some(joules) = beside.get("energy_over_idle_joules") else { continue };
                 // Only if every run did all of its operations.
                 let Some(ns) = measured.figure.elapsed_ns else { continue };
                 assert!(
                     (joules - watts(place) * ns / 1e9).abs() < joules * 0.05,
                     "{joules} in {ns} ns"
                 );
-                let per_operation = beside.get("energy_per_op_joules").unwrap();
+                let per_operation = beside.get("energy_over_idle_per_op_joules").unwrap();
                 let all = per_operation * measured.figure.ops as f64;
                 assert!((all - joules).abs() < joules * 1e-6, "{all} and {joules}");
                 seen += 1;

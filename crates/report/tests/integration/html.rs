@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::counted::counted;
-use crate::explained::explained;
 use crate::metered::metered;
+use crate::with_explanations::explained;
 use crate::written::assert_written;
 use embermark_model::Durability;
 use embermark_model::result::{EngineFacts, Observed, Resources, ResultFile};

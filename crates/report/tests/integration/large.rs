@@ -7,7 +7,7 @@ use std::time::Duration;
 use embermark_model::CellId;
 use embermark_model::result::{Cell, PhaseResult, ResultFile, Trial};
 use embermark_report::html::{self, PageOptions, Source};
-use embermark_report::{Files, Format, Options, load, overview, render};
+use embermark_report::{Files, Format, Options, load, render, screen};
 use embermark_skips::sampled;
 use nix::time::{ClockId, clock_gettime};
 
@@ -75,7 +75,7 @@ fn is_shown_in_time(file: &ResultFile) {
         assert!(took < MOST, "{what} took {took:?}");
     };
     let rendered = |format| render(file, format, &options).unwrap().len();
-    let screen = || overview(file, &options, &Files { page: None, tables: None }).len();
+    let screen = || screen(file, &options, &Files { page: None, tables: None }).len();
     let page = || {
         let page = html::data(&[Source { path, result: file }], PageOptions::default()).unwrap();
         serde_json::to_vec(&page).unwrap().len()

@@ -9,7 +9,7 @@ use embermark_report::advise::{self, Needs, Weight};
 use embermark_report::compare::{self, Verdict};
 use embermark_report::cost::score::Weights;
 use embermark_report::html::{self, PageOptions, Source};
-use embermark_report::{Files, Format, Options, PublishedDetail, load, overview, render};
+use embermark_report::{Files, Format, Options, PublishedDetail, load, render, screen};
 
 /// Samples of 40,000 that a writer stored, and the CPU time that it needed.
 const TAKEN: [(&str, u64, u64); 3] =
@@ -237,7 +237,7 @@ fn the_page_is_told_and_the_first_screen_says_it() {
     let short: Vec<_> = entries.iter().filter_map(|entry| entry.get("shortfall")).collect();
     assert_eq!(short, [LOST, &format!("write {LOST}")]);
     assert!(page["costs"].to_string().contains(&format!("- {LOST}")));
-    let screen = overview(&file, &Options::default(), &Files::default());
+    let screen = screen(&file, &Options::default(), &Files::default());
     assert!(lines(&screen, "machine 1k")[0].contains("lost 24,261<"), "{screen}");
     assert!(screen.contains(&format!("machine: lmdb: write {LOST}")), "{screen}");
 }

@@ -10,7 +10,7 @@ use embermark_report::check::check;
 use embermark_report::compare::compare;
 use embermark_report::evidence::full_disk_text;
 use embermark_report::html::{self, PageOptions, Source};
-use embermark_report::{Files, Format, Options, load, load_durability, overview, render, tuned};
+use embermark_report::{Files, Format, Options, load, load_durability, render, screen, tuned};
 use embermark_skips::{cases, sampled};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -77,7 +77,7 @@ fn show(path: &Path) -> bool {
     let Ok(file) = load(path) else { return false };
     let options = Options { path: Some(path), ..Options::default() };
     render(&file, Format::Csv, &options).unwrap();
-    overview(&file, &options, &Files { page: None, tables: None });
+    screen(&file, &options, &Files { page: None, tables: None });
     html::data(&[Source { path, result: &file }], PageOptions::default()).unwrap();
     compare(&file, &file);
     check(&file);
@@ -169,7 +169,7 @@ proptest! {
                 prop_assert!(render(&file, format, &options).is_ok());
             }
             let files = Files { page: None, tables: None };
-            let screen = overview(&file, &options, &files);
+            let screen = screen(&file, &options, &files);
             prop_assert!(!screen.contains('\u{1b}'), "it has an escape");
         }
     }

@@ -7,7 +7,7 @@ use embermark_model::network::{Carried, LinkUse};
 use embermark_model::result::ResultFile;
 use embermark_report::advise::tables;
 use embermark_report::compare::compare;
-use embermark_report::{Format, Options, load, overview, render};
+use embermark_report::{Format, Options, load, render, screen};
 
 const ABOUT: &str =
     "servers over an imitated network: a model of radio, not a measurement of a network";
@@ -42,7 +42,7 @@ pub(crate) fn over_a_link() -> ResultFile {
 #[test]
 fn a_link_is_told_as_a_model_with_its_parameters_and_what_it_did() {
     let (file, options) = (over_a_link(), Options { width: 300, ..Options::default() });
-    let screen = overview(&file, &options, &Default::default());
+    let screen = screen(&file, &options, &Default::default());
     assert!(screen.contains(ABOUT), "{screen}");
     let tables = render(&file, Format::Table, &options).unwrap();
     for says in [
@@ -62,7 +62,7 @@ fn a_link_is_told_as_a_model_with_its_parameters_and_what_it_did() {
 fn a_link_that_no_trial_went_over_is_not_told() {
     let mut file = over_a_link();
     file.cells.iter_mut().flat_map(|cell| &mut cell.trials).for_each(|trial| trial.network = None);
-    let screen = overview(&file, &Options::default(), &Default::default());
+    let screen = screen(&file, &Options::default(), &Default::default());
     assert!(!screen.contains("imitated network"), "{screen}");
 }
 

@@ -108,11 +108,6 @@ fn every_column_holds_what_its_name_says() {
         ("client_read_bytes", Field::Long(303)),
         ("client_written_bytes", Field::Long(304)),
     ];
-    let names = row.get_column_iter().map(|(name, _)| name).take(expected.len());
-    assert_eq!(
-        names.collect::<Vec<&String>>(),
-        expected.iter().map(|(name, _)| *name).collect::<Vec<_>>()
-    );
     for (name, value) in expected {
         assert_eq!(field(row, name), value, "{name}");
     }

@@ -6,7 +6,7 @@ use embermark_model::StorageName;
 use embermark_model::card::Spread;
 use embermark_model::plan::Plan;
 use embermark_model::result::{ResultFile, StoragePath, StorageTimes};
-use embermark_report::{Format, Options, load, overview, render};
+use embermark_report::{Format, Options, load, render, screen};
 
 /// The fixture's cells, and the same on a card that is half as fast.
 fn on_a_card(times: StorageTimes) -> ResultFile {
@@ -41,7 +41,7 @@ fn on_a_card(times: StorageTimes) -> ResultFile {
 
 fn shown(file: &ResultFile) -> [String; 2] {
     let options = Options { width: 200, ..Options::default() };
-    [render(file, Format::Table, &options).unwrap(), overview(file, &options, &Default::default())]
+    [render(file, Format::Table, &options).unwrap(), screen(file, &options, &Default::default())]
 }
 
 const KEPT: StorageTimes = StorageTimes {

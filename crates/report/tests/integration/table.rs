@@ -139,7 +139,7 @@ fn every_cell_that_did_not_end_well_is_named_with_its_reason() {
 fn colour_changes_nothing_but_colour() {
     let options = Options { width: 80, ..Options::default() };
     let (plain, coloured) = (table(&options), table(&Options { colour: true, ..options }));
-    crate::overview::differ_in_colour_alone(&plain, &coloured);
+    crate::screen::differ_in_colour_alone(&plain, &coloured);
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn a_server_given_by_its_url_is_named_so_and_has_no_ratio() {
     assert!(note.ends_with("never ranked: postgres"), "{note}");
     let mut file = load(Path::new(FIXTURE)).unwrap();
     alter(&mut file);
-    let screen = embermark_report::overview(&file, &Options::default(), &Files::default());
+    let screen = embermark_report::screen(&file, &Options::default(), &Files::default());
     let mut rows = screen.lines().filter(|line| line.starts_with("postgres (by URL) "));
     assert!(rows.any(|row| row.matches("by URL").count() > 1), "{screen}");
     let csv = render(&file, Format::Csv, &Options::default()).unwrap();

@@ -100,7 +100,23 @@ pub(super) fn conditions_of(work: &Work) -> &[Condition] {
         | Work::Find { conditions, .. }
         | Work::UpdateWhere { conditions, .. }
         | Work::Delete { removed: Removed::Where { conditions, .. }, .. } => conditions,
-        _ => &[],
+        Work::Insert { .. }
+        | Work::Get { .. }
+        | Work::Open { .. }
+        | Work::Latest { .. }
+        | Work::Range(_)
+        | Work::Gaps { .. }
+        | Work::Outliers { .. }
+        | Work::Correlate(_)
+        | Work::Update { .. }
+        | Work::Upsert { .. }
+        | Work::ReadModifyWrite { .. }
+        | Work::Delete { .. }
+        | Work::Sql(_)
+        | Work::Mix(_)
+        | Work::Sequence(_)
+        | Work::Keep(_)
+        | Work::Arrive(_) => &[],
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use embermark_contract::series::SeriesStore;
 use embermark_contract::{EngineError, Lifecycle, OfflineTask, Result, Scope};
-use embermark_language::{Keep, Work};
+use embermark_language::{Keep, Query};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 
@@ -46,17 +46,33 @@ impl SeriesTables {
         let tables = tables.map(|(n, rows)| Measurement::new(rows.table, &found_by(&cell, n)));
         let tables: Vec<_> = tables.collect();
         let phases = 0..cell.definition.phases.len();
-        let questions = phases.map(|phase| match cell.work(phase) {
-            Work::Group(group) => {
-                let Ok(of) = &tables[group.table] else { return Vec::new() };
-                let question = |i| of.group(group, &filters(&cell, phase, i));
-                cell.asked(phase).map(question).collect::<Option<_>>().unwrap_or_default()
-            }
-            _ => Vec::new(),
+        let questions = phases.map(|phase| {
+            let built = cell.asked(phase).map(|i| built(&cell, &tables, phase, i));
+            built.collect::<Option<Vec<_>>>().unwrap_or_default()
         });
         let questions = questions.collect();
         let (text, arena) = (String::with_capacity(4_096), Arc::default());
         Self { store, cell, tables, questions, text, arena, looked: Vec::new() }
+    }
+}
+
+/// Returns question `i` of a phase if it is built before it is asked: for groups, if InfluxQL can
+/// express it.
+fn built(
+    cell: &Cell,
+    tables: &[std::result::Result<Measurement, String>],
+    phase: usize,
+    i: usize,
+) -> Option<Question> {
+    match cell.work(phase).query()? {
+        Query::Group(group) => {
+            tables[group.table].as_ref().ok()?.group(group, &filters(cell, phase, i))
+        }
+        Query::Latest { .. }
+        | Query::Find { .. }
+        | Query::Gaps { .. }
+        | Query::Outliers { .. }
+        | Query::Correlate(_) => None,
     }
 }
 
@@ -117,13 +133,10 @@ impl Database for SeriesTables {
     }
 
     fn rebuild_question(&mut self, phase: usize, i: usize) {
-        let (Work::Group(group), [_, ..]) = (self.cell.work(phase), &self.questions[phase][..])
-        else {
-            return;
-        };
-        let Ok(of) = &self.tables[group.table] else { return };
-        let question = of.group(group, &filters(&self.cell, phase, i));
-        self.questions[phase] = question.into_iter().collect();
+        if !self.questions[phase].is_empty() {
+            let question = built(&self.cell, &self.tables, phase, i);
+            self.questions[phase] = question.into_iter().collect();
+        }
     }
 
     fn lay_out(&self, phase: usize, operations: ops::Range<usize>, arena: &mut Arena) {

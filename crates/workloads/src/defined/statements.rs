@@ -1,8 +1,9 @@
 //! SQL statements of a workload file's phases. The dialect provides what engines write differently.
 
 pub(super) mod conditions;
-pub(super) mod groups;
+mod groups;
 pub(super) mod reads;
+pub(super) mod statistics;
 
 use embermark_contract::sql::Dialect;
 use embermark_language::{Change, Removed, Work};

@@ -87,7 +87,7 @@ export async function engine(known: Known, { path, chosen }: Address): Promise<V
     ],
     csv: {
       name: `${name} ${known.titleOf(group)}`,
-      header: ["engine", "version", "machine", "result", "began", "rows_ns", "rows_ratio", "questions_ns", "questions_ratio", "memory_bytes", "disk_bytes", "written_bytes"],
+      header: ["engine", "version", "machine", "result", "began", "rows_ns", "rows_ratio", "questions_ns", "questions_ratio", "memory_bytes", "disk_bytes", "written_to_device_bytes"],
       rows: () => lines.map((line): Value[] => [name, line.version, known.machine(line.machine).name, known.result(line.result).id, line.started,
         ...(["rows", "questions"] as const).flatMap((work): Value[] => (Array.isArray(line[work]) ? [...line[work]] : [line[work] as string | null, null])), ...line.used]),
     },

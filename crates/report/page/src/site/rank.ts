@@ -102,7 +102,7 @@ function ranking(known: Known, figures: Figures, columns: Column[], sort: string
 }
 
 /** Resources of which devices have the least. Their columns come first. */
-const SCARCE = ["peak_bytes", "disk_bytes", "written_bytes"];
+const SCARCE = ["peak_above_baseline_bytes", "disk_bytes", "written_to_device_bytes"];
 const urgency = (key: string): number => (SCARCE.includes(key) ? SCARCE.indexOf(key) : SCARCE.length);
 
 const mark = (marks: string | undefined): string => (marks ? ` ${marks}` : "");
@@ -177,7 +177,7 @@ async function overMachines(known: Known, group: number, chosen: URLSearchParams
     ],
     csv: {
       name: known.titleOf(group),
-      header: ["engine", "machines", "rows_machines", "rows_ratio", "rows_least", "rows_most", "questions_machines", "questions_ratio", "questions_least", "questions_most", "memory_bytes", "disk_bytes", "written_bytes"],
+      header: ["engine", "machines", "rows_machines", "rows_ratio", "rows_least", "rows_most", "questions_machines", "questions_ratio", "questions_least", "questions_most", "memory_bytes", "disk_bytes", "written_to_device_bytes"],
       rows: () => lines.map(({ engine, machines, rows, questions, used }) => [known.engine(engine).name, machines, ...(rows ?? NOTHING), ...(questions ?? NOTHING), ...used]),
     },
   };

@@ -2,12 +2,12 @@
 //! allows.
 
 use embermark_contract::{EngineError, Result};
-use embermark_language::{Group, Operator, Range, Removed, Span, Work};
+use embermark_language::{Group, Operator, Query, Range, Removed, Span, Work};
 use embermark_model::result::Execution;
 use embermark_model::table::ColumnType;
 
 use super::super::kind::rows_at_once;
-use super::super::{Cell, Question, filters};
+use super::super::{Cell, Filters, Question, filters};
 use super::influxql::Measurement;
 
 /// The family in its error messages.
@@ -74,7 +74,6 @@ pub(super) fn execution(
                     reading all";
         return unsupported(what);
     }
-    let can_express = || measurement.can_express_all(&filters(cell, phase, 0));
     let native = match work {
         work if rows_at_once(work) > 1 => {
             if measurement.table.key.last().copied() != measurement.time {
@@ -89,20 +88,23 @@ pub(super) fn execution(
         {
             return unsupported("to delete by a field, only by tags and the time of points");
         }
-        Work::Find { .. } => can_express(),
-        Work::Outliers { of, by, .. } => measurement.knows_spread(*of, *by) && can_express(),
-        Work::Correlate(_)
-        | Work::UpdateWhere { .. }
-        | Work::Delete { removed: Removed::Where { .. }, .. } => false,
-        Work::Latest { by, time, .. } | Work::Gaps { by, time, .. } => {
-            measurement.finds_latest(*by, *time) && can_express()
+        Work::UpdateWhere { .. } | Work::Delete { removed: Removed::Where { .. }, .. } => false,
+        Work::Latest { .. }
+        | Work::Find { .. }
+        | Work::Gaps { .. }
+        | Work::Outliers { .. }
+        | Work::Correlate(_) => {
+            let filters = filters(cell, phase, 0);
+            work.query().is_some_and(|query| answers(measurement, query, &filters))
         }
         Work::Range(range) => match range.span {
             Span::Rows { .. } if !measurement.tags.is_empty() => {
                 return unsupported("rows in the order of tags, only in the order of time");
             }
             Span::Rows { .. } => true,
-            Span::Last { .. } | Span::From { .. } => can_express(),
+            Span::Last { .. } | Span::From { .. } => {
+                measurement.can_express_all(&filters(cell, phase, 0))
+            }
         },
         // InfluxQL returns all groups, in no order.
         Work::Group(group) => {
@@ -123,6 +125,19 @@ pub(super) fn execution(
         | Work::Arrive(_) => true,
     };
     Ok(if native { Execution::Native } else { Execution::ClientSide })
+}
+
+/// Returns whether InfluxQL answers a query about the rows that meet these filters.
+pub(super) fn answers(of: &Measurement, query: Query<'_>, filters: &Filters<'_>) -> bool {
+    of.can_express_all(filters)
+        && match query {
+            Query::Latest { by, time } | Query::Gaps { by, time, .. } => of.finds_latest(by, time),
+            Query::Outliers { of: column, by, .. } => of.knows_spread(column, by),
+            Query::Find { .. } => true,
+            Query::Group(group) => of.group(group, filters).is_some(),
+            // It asks for groups, and client code correlates them.
+            Query::Correlate(_) => false,
+        }
 }
 
 /// Returns whether a phase finds or changes points by the keys of their rows.

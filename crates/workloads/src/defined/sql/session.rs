@@ -221,7 +221,14 @@ impl Session for SqlSession<'_> {
                 };
                 found.changed += self.run(phase, &params)?;
             }
-            _ => self.ask(op, found)?,
+            Work::Latest { .. }
+            | Work::Find { .. }
+            | Work::Gaps { .. }
+            | Work::Outliers { .. }
+            | Work::Correlate(_)
+            | Work::Group(_) => self.ask(op, found)?,
+            Work::Sql(_) => self.ask_in_sql(phase, found)?,
+            Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {}
         }
         Ok(())
     }

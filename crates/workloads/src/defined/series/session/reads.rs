@@ -1,12 +1,13 @@
 //! Reads points by their keys, by conditions, and as a range.
 
 use embermark_contract::Result;
-use embermark_language::{Range, Span};
+use embermark_language::{Query, Range, Span};
 use embermark_model::fingerprint::Checksum;
 use embermark_model::table::Value;
 use smallvec::SmallVec;
 
 use super::super::influxql::Measurement;
+use super::super::native::answers;
 use super::super::point::{value, values};
 use super::SeriesSession;
 use crate::defined::aggregate::LatestRows;
@@ -103,7 +104,7 @@ impl SeriesSession<'_> {
     ) -> Result<()> {
         let filters = filters(self.cell, op.phase, op.i);
         self.cell.begin_question(op.phase, found);
-        if of.finds_latest(by, time) && of.can_express_all(&filters) {
+        if answers(of, Query::Latest { by, time }, &filters) {
             of.latest_of(&filters, self.text);
             return self.read(of, &mut |row| found.rows += fingerprint(row));
         }

@@ -2,13 +2,14 @@
 //! points.
 
 use embermark_contract::Result;
-use embermark_language::{Correlate, Group};
+use embermark_language::{Correlate, Group, Query};
 use embermark_model::answer;
 use embermark_model::table::Value;
 use smallvec::SmallVec;
 
 use super::super::influxql::Measurement;
 use super::super::influxql::statistics::{DEVIATION, GAP, MEAN};
+use super::super::native::answers;
 use super::super::point::value;
 use super::SeriesSession;
 use crate::defined::access::of_conditions;
@@ -29,7 +30,7 @@ impl SeriesSession<'_> {
     ) -> Result<()> {
         let filters = filters(self.cell, op.phase, op.i);
         self.cell.begin_question(op.phase, found);
-        if !(of.finds_latest(by, time) && of.can_express_all(&filters)) {
+        if !answers(of, Query::Gaps { by, time, longer }, &filters) {
             let mut gaps = Gaps::new(longer, false);
             self.filtered(of, &filters, &mut |row| gaps.add(row[by], row[time]))?;
             gaps.result(&mut found.result);
@@ -61,7 +62,7 @@ impl SeriesSession<'_> {
     ) -> Result<()> {
         let (table, filters) = (of.table, filters(self.cell, op.phase, op.i));
         self.cell.begin_question(op.phase, found);
-        if !(of.knows_spread(column, by) && of.can_express_all(&filters)) {
+        if !answers(of, Query::Outliers { of: column, by, deviations }, &filters) {
             let mut outliers = Outliers::new(deviations, false);
             self.filtered(of, &filters, &mut |row| {
                 outliers.add(row[by], row[column], table.key.iter().map(|at| row[*at]));

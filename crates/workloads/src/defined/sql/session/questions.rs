@@ -1,12 +1,12 @@
 //! Questions, each answered by one statement.
 
 use embermark_contract::Result;
-use embermark_language::Work;
+use embermark_language::{Query, Work};
 
 use super::super::params::Params;
 use super::super::phases::seeks_each;
 use super::SqlSession;
-use crate::defined::statements::groups::outliers_ask_for;
+use crate::defined::statements::statistics::outliers_ask_for;
 use crate::defined::{Found, Op, row};
 
 impl SqlSession<'_> {
@@ -36,35 +36,36 @@ impl SqlSession<'_> {
         self.rows(op, usize::from(all), &params, found)
     }
 
-    /// Asks a question. Does nothing for other work.
+    /// Asks a question with a verb of its own. Does nothing for other work.
     pub(super) fn ask(&mut self, op: Op, found: &mut Found) -> Result<()> {
         let (cell, Op { phase, i, work, table }) = (self.cell, op);
         let rows = &cell.tables[table];
-        match work {
-            Work::Latest { .. } => self.latest(op, false, found),
-            Work::Gaps { by, .. } => {
+        let Some(query) = work.query() else { return Ok(()) };
+        match query {
+            Query::Latest { .. } => self.latest(op, false, found),
+            Query::Gaps { by, .. } => {
                 cell.begin_question(phase, found);
                 let each = Params::from_iter(self.each_value(phase, i));
-                let of = rows.column_type(*by);
+                let of = rows.column_type(by);
                 self.query(phase, &each, &mut |result| row::gap(result, of, found))
             }
-            Work::Outliers { of, .. } => {
+            Query::Outliers { of, .. } => {
                 cell.begin_question(phase, found);
                 let times = outliers_ask_for(self.store.dialect());
                 let each = self.each_value(phase, i);
                 let each: Params<'_> = each.into_iter().cycle().take(times).collect();
                 self.query(phase, &each, &mut |result| {
-                    row::outlier(result, rows.table, *of, &mut found.result)
+                    row::outlier(result, rows.table, of, &mut found.result)
                 })
             }
-            Work::Correlate(question) => {
+            Query::Correlate(question) => {
                 cell.begin_question(phase, found);
                 let computed = self.store.dialect().correlation("y", "x").is_some();
                 let two = question.between.iter().flatten();
                 let two: Params<'_> = two.map(|value| value.as_value()).collect();
                 self.query(phase, &two, &mut |result| row::correlation(result, computed, found))
             }
-            Work::Find { conditions, select, .. } => {
+            Query::Find { conditions, select } => {
                 found.rows = Default::default();
                 let bounds = self.bounds(rows, conditions);
                 self.query(phase, &bounds, &mut |result| {
@@ -72,7 +73,7 @@ impl SqlSession<'_> {
                     Ok(())
                 })
             }
-            Work::Group(group) => {
+            Query::Group(group) => {
                 let mut params = self.bounds(rows, &group.conditions);
                 params.extend(self.each_value(phase, i));
                 cell.begin_question(phase, found);
@@ -80,24 +81,13 @@ impl SqlSession<'_> {
                     row::group(result, group, rows, &mut found.result)
                 })
             }
-            Work::Sql(_) => {
-                found.result.clear();
-                let mut room = String::new();
-                self.query(phase, &[], &mut |result| row::every(result, &mut room, found))
-            }
-            Work::Insert { .. }
-            | Work::Get { .. }
-            | Work::Open { .. }
-            | Work::Range(_)
-            | Work::Update { .. }
-            | Work::UpdateWhere { .. }
-            | Work::Upsert { .. }
-            | Work::ReadModifyWrite { .. }
-            | Work::Delete { .. }
-            | Work::Mix(_)
-            | Work::Sequence(_)
-            | Work::Keep(_)
-            | Work::Arrive(_) => Ok(()),
         }
+    }
+
+    /// Asks a question that the workload file has in SQL.
+    pub(super) fn ask_in_sql(&mut self, phase: usize, found: &mut Found) -> Result<()> {
+        found.result.clear();
+        let mut room = String::new();
+        self.query(phase, &[], &mut |result| row::every(result, &mut room, found))
     }
 }

@@ -77,7 +77,7 @@ fn result(cells: impl IntoIterator<Item = Cell>) -> ResultFile {
 
 fn screen(file: &ResultFile, width: usize) -> String {
     let options = Options { width, path: Some(Path::new("out/result.json")), ..Options::default() };
-    overview(file, &options, &Files::default())
+    super::screen(file, &options, &Files::default())
 }
 
 /// Returns the box of an engine in the first table, in the row that begins with `row`. A box in
@@ -389,7 +389,7 @@ fn the_screen_ends_with_the_files_that_were_made_and_what_to_do_next() {
         page: Some(Path::new("out/report.html")),
         tables: Some(Path::new("out/tables.txt")),
     };
-    let shown = overview(&file, &options, &files);
+    let shown = super::screen(&file, &options, &files);
     let end = "  page      out/report.html\n\
                \x20 tables    out/tables.txt\n\
                \x20 advice    embermark advise out/result.json --weight load=1\n";

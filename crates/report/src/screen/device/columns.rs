@@ -6,7 +6,7 @@ use embermark_model::{CellId, Durability, Status};
 use crate::advise::{Advice, AdviceTable, EngineAdvice};
 use crate::format;
 use crate::grid::{self, Grid, Text, Tone};
-use crate::overview::legend::NOT_SLOWER;
+use crate::screen::legend::NOT_SLOWER;
 
 /// Criteria of the work, with their headings. Commits of single rows, by tier, precede them.
 const WORK: [(&str, &str); 4] =

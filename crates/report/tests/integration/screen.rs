@@ -1,26 +1,26 @@
-//! The overview screen of the golden result.
+//! The screen of the golden result.
 
 use std::path::Path;
 
 use crate::written::assert_written;
 use embermark_model::result::ResultFile;
-use embermark_report::{Files, Options, load, overview, text};
+use embermark_report::{Files, Options, load, screen, text};
 use textwrap::core::display_width;
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
 
-fn screen(width: usize, colour: bool) -> String {
+fn shown(width: usize, colour: bool) -> String {
     let file = load(Path::new(FIXTURE)).unwrap();
     let path = Some(Path::new("out/result.json"));
     let files = Files {
         page: Some(Path::new("out/report.html")),
         tables: Some(Path::new("out/tables.txt")),
     };
-    overview(&file, &Options { width, colour, path, ..Options::default() }, &files)
+    screen(&file, &Options { width, colour, path, ..Options::default() }, &files)
 }
 
 fn is_known(width: usize) {
-    assert_written(&format!("tests/fixtures/overview-{width}.txt"), &screen(width, false));
+    assert_written(&format!("tests/fixtures/screen-{width}.txt"), &shown(width, false));
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn the_screen_at_80_columns_is_the_one_known_to_be_good() {
 fn no_line_is_wider_than_the_terminal_and_all_fits_on_a_screen() {
     // Below 80 columns, the commands at its end stay on one line, so that they can be copied.
     for width in [80, 100, 120, 200] {
-        let shown = screen(width, false);
+        let shown = shown(width, false);
         for line in shown.lines() {
             assert!(display_width(line) <= width, "{} > {width}: {line}", display_width(line));
             assert_eq!(line.trim_end(), line, "blanks at the end");
@@ -57,7 +57,7 @@ pub fn differ_in_colour_alone(plain: &str, coloured: &str) {
 
 #[test]
 fn colour_changes_nothing_but_colour() {
-    let (plain, coloured) = (screen(80, false), screen(80, true));
+    let (plain, coloured) = (shown(80, false), shown(80, true));
     differ_in_colour_alone(&plain, &coloured);
 }
 
@@ -65,7 +65,7 @@ fn colour_changes_nothing_but_colour() {
 fn what_may_not_be_published_says_so_on_the_face_of_the_screen() {
     let mut file = load(Path::new(FIXTURE)).unwrap();
     file.cells.iter_mut().for_each(|cell| cell.unpublishable = cell.id.engine == "lmdb");
-    let shown = |file: &ResultFile| overview(file, &Options::default(), &Files::default());
+    let shown = |file: &ResultFile| screen(file, &Options::default(), &Files::default());
     assert!(shown(&file).starts_with("NOT TO BE PUBLISHED: "), "{}", shown(&file));
     let allowed = shown(&file.publishable());
     assert!(!allowed.contains("NOT TO BE PUBLISHED"), "{allowed}");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::explained::explained;
+use crate::with_explanations::explained;
 use embermark_model::result::ResultFile;
 use embermark_report::{Format, Options, load, render};
 
@@ -33,7 +33,7 @@ fn a_table_has_calls_and_faults_of_an_operation_and_only_where_they_were_asked_f
     let named = shown.split("which system calls, above 5 %").nth(1).unwrap();
     let named = named.lines().find(|line| line.starts_with("read sqlite")).unwrap();
     assert!(named.contains("67 %") && named.contains("33 %"), "{named}");
-    let second = shown.split("what an operation cost: faults").nth(1).unwrap();
+    let second = shown.split("what an operation cost: other counts").nth(1).unwrap();
     let faults = second.lines().find(|line| line.starts_with("read sqlite")).unwrap();
     assert_eq!(faults.split_whitespace().nth(2), Some("0.500"), "{faults}");
     let reasons = shown.matches("instructions were not counted: no counter").count();

@@ -1,4 +1,4 @@
-//! The overview at the end of a run, which fits one screen. It shows how engines compare in each
+//! The screen at the end of a run. It shows how engines compare in each
 //! workload, their strengths and weaknesses, what was not ok, and where to find the rest.
 //! `docs/statistics.md` explains its means.
 
@@ -40,7 +40,7 @@ pub struct Files<'a> {
     pub tables: Option<&'a Path>,
 }
 
-/// What an overview shows: how engines compare in each workload of a result.
+/// What the screen shows: how engines compare in each workload of a result.
 struct View<'a> {
     comparison: &'a Comparison<'a>,
     lines: Vec<Line<'a>>,
@@ -53,8 +53,8 @@ impl<'a> View<'a> {
     }
 }
 
-/// Returns the overview of `file`, `options.width` columns wide. It ends with a line break.
-pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> String {
+/// Returns the screen of `file`, `options.width` columns wide. It ends with a line break.
+pub fn screen(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> String {
     let (comparison, durability) = evidence::compare(file, options.order, options.durability);
     let scaling = scaling::analyze(&comparison, options.explanations);
     let view = View::new(&comparison, options);

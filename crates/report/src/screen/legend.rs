@@ -1,4 +1,4 @@
-//! Marks of the overview.
+//! Marks of the screen.
 
 use std::collections::BTreeSet;
 
