@@ -1,5 +1,9 @@
 //! Records the commit that is built, for the manifest of results. Outside git there is none, which
-//! is not an error. A commit in the environment variable `EMBERMARK_COMMIT` takes precedence.
+//! is not an error. A commit in the environment variable `EMBERMARK_COMMIT` takes precedence. Links
+//! debug builds so that they start fast.
+
+#[path = "../../scripts/fixed_address.rs"]
+mod fixed_address;
 
 use std::path::Path;
 use std::process::Command;
@@ -9,6 +13,8 @@ const MEASURING: [&str; 7] =
     ["contract", "data", "engines", "harness", "meter", "model", "workloads"];
 
 fn main() {
+    fixed_address::link();
+    println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=EMBERMARK_COMMIT");
     for path in ["HEAD", "index"] {
         if let Some(file) =

@@ -17,7 +17,7 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-use std::env::consts;
+use std::env::{self, consts};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -167,6 +167,11 @@ fn print_clap_error(error: &clap::Error) -> ExitCode {
 fn main() -> ExitCode {
     // SAFETY: no thread has been started.
     unsafe { passwords::take_from_environment() };
+    // An empty one is none, also for what is started.
+    if env::var_os("TMPDIR").is_some_and(|folder| folder.is_empty()) {
+        // SAFETY: no thread has been started.
+        unsafe { env::remove_var("TMPDIR") };
+    }
     let command = match Cli::try_parse() {
         Ok(cli) => cli.command,
         Err(error) => return print_clap_error(&error),

@@ -109,7 +109,7 @@ impl PlanArgs {
         // It must have room for a database and its log.
         let disk_bytes = self.disk_size.as_deref().map(|text| size_from(64, "disk-size", text));
         let plan = Plan {
-            workloads: workloads.iter().map(|w| w.info().id.to_owned()).collect(),
+            workloads: workloads.iter().map(|w| w.id().to_owned()).collect(),
             workload_files: files,
             engines,
             configurations,

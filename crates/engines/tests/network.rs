@@ -4,7 +4,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
+use std::collections::HashSet;
 use std::net::UdpSocket;
+use std::os::fd::RawFd;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::{env, fs};
@@ -115,6 +117,7 @@ fn a_database_of_a_server_given_by_url_is_joined(
         url = url.replace("http://", &format!("http://embermark:{password}@"));
     }
     let options = OpenOptions { url: Some(url), ..options.clone() };
+    let of_others = sockets();
     let opened = engine.open(&options).unwrap();
     let says = |name: &str, value: &str| opened.settings.contains(&(name.into(), value.into()));
     assert!(says("server", "given by URL") && says(EFFECTIVE_DURABILITY, "power"));
@@ -128,11 +131,25 @@ fn a_database_of_a_server_given_by_url_is_joined(
     }
     close(second).unwrap();
     assert_eq!(count(&mut given).unwrap(), 2, "its end drops nothing");
-    // Its client dies.
+    // Its client dies: it closes nothing, and the kernel ends its connections.
     std::mem::forget(given);
+    for socket in sockets().difference(&of_others) {
+        // SAFETY: it concerns no memory. One that the server has ended already is an error.
+        unsafe { libc::shutdown(*socket, libc::SHUT_RDWR) };
+    }
     engine.remove_left(options.url.as_deref().unwrap(), &options.guest).unwrap();
     let left = engine.join(&options, &at).and_then(|mut second| count(&mut second));
     assert!(left.is_err() || left.is_ok_and(|rows| rows == 0), "{}", engine.info().id);
+}
+
+/// Returns the sockets that this process has open.
+fn sockets() -> HashSet<RawFd> {
+    let files = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let is_socket = |path: &Path| {
+        fs::read_link(path).is_ok_and(|to| to.to_string_lossy().starts_with("socket:"))
+    };
+    let sockets = files.map(|file| file.path()).filter(|path| is_socket(path));
+    sockets.map(|path| path.file_name().unwrap().to_str().unwrap().parse().unwrap()).collect()
 }
 
 fn a_server_that_listens_on_every_address_refuses_a_network_that_others_share() {

@@ -1,9 +1,11 @@
 //! Runs Ansible's programs.
 
 use std::ffi::OsString;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Lines, Read};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::thread::JoinHandle;
 use std::{env, thread};
 
 use nix::sys::signal::{Signal, kill};
@@ -30,12 +32,25 @@ pub(crate) struct Play<'a> {
     pub tags: Option<&'a str>,
     /// Variables of Ansible's own environment.
     pub environment: &'a [(String, String)],
+    /// Number of devices that are worked on at the same time. `None`: as many as the fleet's
+    /// configuration says.
+    pub forks: Option<usize>,
+    /// Whether Ctrl-C in a terminal does not reach it, but only embermark.
+    pub outlives_interrupt: bool,
 }
 
 impl<'a> Play<'a> {
     /// Makes a play of all tasks of a playbook on these devices, with these variables.
     pub const fn new(playbook: &'a str, devices: &'a [String], variables: &'a [String]) -> Self {
-        Self { playbook, devices, variables, tags: None, environment: &[] }
+        Self {
+            playbook,
+            devices,
+            variables,
+            tags: None,
+            environment: &[],
+            forks: None,
+            outlives_interrupt: false,
+        }
     }
 }
 
@@ -61,39 +76,37 @@ impl<'a> Ansible<'a> {
 
     /// Runs a play, and passes each event to `heard` as it happens.
     pub fn play(&self, play: &Play<'_>, mut heard: impl FnMut(Event)) -> Result<()> {
+        let mut playing = self.start(play)?;
+        let (events, errors) = (playing.events(), playing.errors());
+        let mut nothing = true;
+        for event in events {
+            nothing = false;
+            heard(event.map_err(ansible_error)?);
+        }
+        let status = playing.0.wait().map_err(ansible_error)?;
+        // Other statuses concern devices, which have reported them.
+        if nothing && !status.success() {
+            return Err(errors.failure());
+        }
+        Ok(())
+    }
+
+    /// Starts a play.
+    pub fn start(&self, play: &Play<'_>) -> Result<RunningPlay> {
         let mut command = self.command(&self.playbook);
         command.env("ANSIBLE_STDOUT_CALLBACK", "embermark_events");
         command.envs(play.environment.iter().map(|(name, value)| (name, value)));
         command.arg(play.playbook).arg("--limit").arg(play.devices.join(","));
         command.args(play.tags.map(|tags| format!("--tags={tags}")));
+        command.args(play.forks.map(|forks| format!("--forks={forks}")));
         for variable in play.variables {
             command.args(["--extra-vars", &extra_variable(variable)]);
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut playing = RunningPlay(command.spawn().map_err(ansible_error)?);
-        let errors = playing.0.stderr.take().map(|mut errors| {
-            thread::spawn(move || {
-                let mut text = Vec::new();
-                // What could be read is reported.
-                let _ = errors.read_to_end(&mut text);
-                String::from_utf8_lossy(&text).into_owned()
-            })
-        });
-        let mut nothing = true;
-        for line in playing.0.stdout.take().into_iter().flat_map(|out| BufReader::new(out).lines())
-        {
-            if let Ok(event) = serde_json::from_str::<Event>(&line.map_err(ansible_error)?) {
-                nothing = false;
-                heard(event);
-            }
+        if play.outlives_interrupt {
+            command.process_group(0);
         }
-        let status = playing.0.wait().map_err(ansible_error)?;
-        // Other statuses concern devices, which have reported them.
-        if nothing && !status.success() {
-            let errors = errors.and_then(|errors| errors.join().ok()).unwrap_or_default();
-            return Err(FleetError::Ansible(last_lines(&errors)));
-        }
-        Ok(())
+        command.spawn().map(RunningPlay).map_err(ansible_error)
     }
 
     fn command(&self, program: &Path) -> Command {
@@ -106,7 +119,25 @@ impl<'a> Ansible<'a> {
 }
 
 /// A running play. Dropping it ends the play.
-struct RunningPlay(Child);
+pub(crate) struct RunningPlay(Child);
+
+impl RunningPlay {
+    /// Returns its events, as they happen. Can be called once.
+    pub fn events(&mut self) -> Events {
+        Events(self.0.stdout.take().map(|out| BufReader::new(out).lines()))
+    }
+
+    /// Reads its errors. Can be called once.
+    pub fn errors(&mut self) -> Errors {
+        let read = |mut errors: ChildStderr| {
+            let mut text = Vec::new();
+            // What could be read is reported.
+            let _ = errors.read_to_end(&mut text);
+            String::from_utf8_lossy(&text).into_owned()
+        };
+        Errors(self.0.stderr.take().map(|errors| thread::spawn(move || read(errors))))
+    }
+}
 
 impl Drop for RunningPlay {
     fn drop(&mut self) {
@@ -115,6 +146,33 @@ impl Drop for RunningPlay {
             let _ = kill(Pid::from_raw(self.0.id() as i32), Signal::SIGTERM);
             let _ = self.0.wait();
         }
+    }
+}
+
+/// The events of a play, until it ends.
+pub(crate) struct Events(Option<Lines<BufReader<ChildStdout>>>);
+
+impl Iterator for Events {
+    type Item = io::Result<Event>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let lines = self.0.as_mut()?;
+        // Other lines are not events.
+        lines.find_map(|line| match line {
+            Ok(line) => serde_json::from_str(&line).ok().map(Ok),
+            Err(error) => Some(Err(error)),
+        })
+    }
+}
+
+/// The errors of a play, which are read meanwhile.
+pub(crate) struct Errors(Option<JoinHandle<String>>);
+
+impl Errors {
+    /// Waits for the play's end. Returns the error with its last words.
+    pub fn failure(self) -> FleetError {
+        let errors = self.0.and_then(|errors| errors.join().ok()).unwrap_or_default();
+        FleetError::Ansible(last_lines(&errors))
     }
 }
 

@@ -1,33 +1,26 @@
 //! The devices of a fleet as client machines of one server: each has a process that receives
 //! orders.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
 use embermark_model::result::ClockOffset;
-use serde_json::json;
 
-use crate::ansible::{Ansible, Play};
+use crate::ansible::Play;
 use crate::clock;
 use crate::device::{Device, Status};
 use crate::files::CLIENTS;
+use crate::orders::{Answered, Order, OrderPlay};
 use crate::run::{OpenFleet, RunOptions};
 use crate::{FleetError, Result, packages};
 
 /// Number of times that a clock is read.
 const PROBES: u32 = 20;
 
-/// Prefix of the variable, followed by a device's name, of Ansible's environment that has its
-/// message. Only its user may read it. There is one per device, because a variable has at most 128
-/// KiB.
-const ORDER: &str = "EMBERMARK_ORDER_";
-
-/// Client machines that are installed.
-pub struct Clients<'a> {
-    ansible: Ansible<'a>,
+/// Client machines that are installed and take orders.
+pub struct Clients {
     names: Vec<String>,
-    variables: Vec<String>,
+    orders: OrderPlay,
     _lock: File,
 }
 
@@ -49,14 +42,14 @@ pub struct Answer {
     pub clock: Option<ClockOffset>,
 }
 
-impl<'a> Clients<'a> {
-    /// Installs package and plan on every device.
+impl Clients {
+    /// Installs package and plan on every device, and connects to each.
     ///
     /// # Errors
     /// The errors of [`crate::run()`]. Also an error if a device is not available, because every
     /// one is needed.
     pub fn install(
-        fleet: &'a Path,
+        fleet: &Path,
         options: &RunOptions,
         mut tell: impl FnMut(&str, &str),
     ) -> Result<Self> {
@@ -81,7 +74,8 @@ impl<'a> Clients<'a> {
         if !failed.is_empty() {
             return Err(FleetError::Clients(failed.join("; ")));
         }
-        Ok(Self { ansible, names, variables, _lock: lock })
+        let orders = OrderPlay::begin(&ansible, &names, &variables)?;
+        Ok(Self { names, orders, _lock: lock })
     }
 
     /// Returns the machines, in the inventory's order.
@@ -89,40 +83,31 @@ impl<'a> Clients<'a> {
         &self.names
     }
 
-    /// Sends messages to devices, all at the same time, and waits for their answers. With `clocks`
-    /// it first reads the clock of each device. A device may have no message.
-    ///
-    /// # Errors
-    /// If Ansible itself fails. A failure of a device is in its answer.
-    pub fn send(&self, messages: &[(&str, Option<Message>)], clocks: bool) -> Result<Vec<Answer>> {
-        let variable = |(device, message): &(&str, Option<Message>)| {
-            let Message { command, input } = message.as_ref()?;
-            let order = json!({ "command": command, "input": input });
-            Some((format!("{ORDER}{device}"), order.to_string()))
+    /// Sends messages to devices by their places among the [names](Self::names), all at the same
+    /// time, and waits for their answers. With `clocks` it first reads the clock of each device. A
+    /// device may have no message.
+    pub fn send(&mut self, messages: &[(usize, Option<Message>)], clocks: bool) -> Vec<Answer> {
+        let probes = if clocks { PROBES } else { 0 };
+        let mut orders = Vec::with_capacity(messages.len());
+        for (device, message) in messages {
+            let command = message.as_ref().map(|message| message.command);
+            let input = message.as_ref().map_or("", |message| &message.input);
+            orders.push((self.names[*device].as_str(), Order { command, input, probes }));
+        }
+        self.orders.send(&orders).into_iter().map(Answer::from).collect()
+    }
+}
+
+impl From<Option<Answered>> for Answer {
+    fn from(answered: Option<Answered>) -> Self {
+        let Some(Answered { status, message, out, probes }) = answered else {
+            return Self { output: Err("it has not answered".to_owned()), clock: None };
         };
-        let orders: Vec<(String, String)> = messages.iter().filter_map(variable).collect();
-        let names: Vec<String> = messages.iter().map(|(name, _)| (*name).to_owned()).collect();
-        let mut variables = self.variables.clone();
-        variables.push(format!("embermark_probes={}", if clocks { PROBES } else { 0 }));
-        let play = Play {
-            tags: Some("order"),
-            environment: &orders,
-            ..Play::new(CLIENTS, &names, &variables)
+        let output = match status {
+            Status::Ok => Ok(out),
+            Status::Unreachable => Err(format!("not reached: {message}")),
+            Status::Failed | Status::Retry => Err(message),
         };
-        let lost = || Answer { output: Err("it has not answered".to_owned()), clock: None };
-        let mut answers: BTreeMap<String, Answer> =
-            names.iter().map(|name| (name.clone(), lost())).collect();
-        self.ansible.play(&play, |event| {
-            let Some(answer) = answers.get_mut(&event.device) else { return };
-            *answer = Answer {
-                output: match event.status {
-                    Status::Ok => Ok(event.out),
-                    Status::Unreachable => Err(format!("not reached: {}", event.message)),
-                    Status::Failed | Status::Retry => Err(event.message),
-                },
-                clock: clock::offset(&event.probes),
-            };
-        })?;
-        Ok(names.iter().filter_map(|name| answers.remove(name)).collect())
+        Self { output, clock: clock::offset(&probes) }
     }
 }

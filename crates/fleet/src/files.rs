@@ -15,6 +15,10 @@ const FILES: &[(&str, &str)] = &[
     (PLAYBOOK, include_str!("../files/fleet.yml")),
     (CLIENTS, include_str!("../files/clients.yml")),
     (
+        "action_plugins/embermark_command.py",
+        include_str!("../files/action_plugins/embermark_command.py"),
+    ),
+    (
         "action_plugins/embermark_order.py",
         include_str!("../files/action_plugins/embermark_order.py"),
     ),

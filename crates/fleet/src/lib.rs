@@ -12,6 +12,7 @@ pub mod clock;
 mod device;
 mod error;
 mod files;
+mod orders;
 mod outcome;
 mod packages;
 mod plan;

@@ -97,10 +97,8 @@ impl Catalog {
     /// # Errors
     /// If the id is unknown. The error names the nearest and all valid ids.
     pub fn workload(&self, id: &str) -> Result<&'static dyn Workload, UnknownName> {
-        let found = self.workloads.iter().find(|workload| workload.info().id == id).copied();
-        found.ok_or_else(|| {
-            choice::unknown("workload", id, self.workloads.iter().map(|w| w.info().id))
-        })
+        let found = self.workloads.iter().find(|workload| workload.id() == id).copied();
+        found.ok_or_else(|| choice::unknown("workload", id, self.workloads.iter().map(|w| w.id())))
     }
 
     /// Whether the trials of a cell run until they are steady.

@@ -1,5 +1,6 @@
 //! Runs another program, which may hang.
 
+use std::env;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -17,9 +18,14 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// # Errors
 /// If there is no output. The error gives the reason.
 pub(crate) fn output(program: &Path, args: &[&str]) -> Result<Output, String> {
+    output_within(TIMEOUT, program, args)
+}
+
+fn output_within(timeout: Duration, program: &Path, args: &[&str]) -> Result<Output, String> {
     let name = program.display();
     let refused = |error: std::io::Error| match error.kind() {
         ErrorKind::NotFound => format!("no {name}"),
+        ErrorKind::PermissionDenied if !is_found(program) => format!("no {name}"),
         _ => format!("{name} cannot be started: {error}"),
     };
     let mut child = Command::new(program)
@@ -39,15 +45,24 @@ pub(crate) fn output(program: &Path, args: &[&str]) -> Result<Output, String> {
             let _ = send.send(read.map(|_| stdout).unwrap_or_default());
         });
     }
-    let late = || format!("{name} did not end within {} s", TIMEOUT.as_secs());
-    let status = wait_or_kill(&mut child, TIMEOUT).ok_or_else(late)?;
+    let late = || format!("{name} did not end within {} s", timeout.as_secs_f64());
+    let status = wait_or_kill(&mut child, timeout).ok_or_else(late)?;
     // A process that it started may hold the pipe open.
-    let stdout = output.recv_timeout(TIMEOUT).map_err(|_| late())?;
+    let stdout = output.recv_timeout(timeout).map_err(|_| late())?;
     Ok(Output { status, stdout, stderr: Vec::new() })
+}
+
+/// Whether a program is a file, or one in a folder of PATH. A folder of PATH that may not be read
+/// makes the system refuse a program that is in no other one.
+fn is_found(program: &Path) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    // An absolute path replaces the folder.
+    env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::time::Instant;
 
     use super::*;
@@ -60,13 +75,26 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_may_not_be_executed_is_told_from_one_that_is_not_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("program");
+        fs::create_dir(&program).unwrap();
+        assert!(output(&program, &[]).unwrap_err().starts_with("no "));
+        fs::remove_dir(&program).unwrap();
+        fs::write(&program, "").unwrap();
+        let why = output(&program, &[]).unwrap_err();
+        assert!(why.contains("cannot be started: Permission denied"), "{why}");
+    }
+
+    #[test]
     fn one_that_hangs_is_ended() {
-        let began = Instant::now();
-        let why = output(Path::new("sleep"), &["60"]).unwrap_err();
+        let (began, soon) = (Instant::now(), Duration::from_millis(500));
+        let why = output_within(soon, Path::new("sleep"), &["60"]).unwrap_err();
         let sleeps = Duration::from_secs(60);
         assert!(why.contains("did not end within") && began.elapsed() < sleeps, "{why}");
         // It ends, and a process of it keeps its output open.
-        let why = output(Path::new("sh"), &["-c", "sleep 60 & exit 0"]).unwrap_err();
+        let kept_open = ["-c", "sleep 60 & exit 0"];
+        let why = output_within(soon, Path::new("sh"), &kept_open).unwrap_err();
         assert!(why.contains("did not end within") && began.elapsed() < sleeps, "{why}");
     }
 }

@@ -59,7 +59,7 @@ impl Stages {
         dir: &Path,
         interrupt: &Interrupt,
     ) -> Result<()> {
-        let id = workload.info().id;
+        let id = workload.id();
         let scales = self.missing_scales(id, scales);
         let (data, dir) = (data.clone(), dir.to_owned());
         let write = move || prepare(workload, &scales, &data, seed, &dir);
@@ -128,7 +128,7 @@ fn prepare(
     seed: u64,
     dir: &Path,
 ) -> Result<Vec<Prepared>> {
-    let id = workload.info().id;
+    let id = workload.id();
     let Some(first) = scales.first() else { return Ok(Vec::new()) };
     let source = workload.source(data, seed).map_err(|e| failed(id, *first, e))?;
     free_space::check_space(&*source, id, scales, dir)?;

@@ -15,6 +15,11 @@ use crate::spec::Spec;
 
 /// A workload. It has no state and is shared.
 pub trait Workload: Sync {
+    /// The name by which plans and results know it.
+    fn id(&self) -> &'static str {
+        self.info().id
+    }
+
     /// Describes the workload.
     fn info(&self) -> Info;
 

@@ -84,7 +84,7 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
     let name = args.out.as_deref().and_then(Path::file_stem);
     let name = name.map_or(label, |stem| stem.to_string_lossy().into_owned());
     let is_taken = |name: &str| {
-        WORKLOADS.iter().any(|workload| workload.info().id == name) || built_in_file(name).is_some()
+        WORKLOADS.iter().any(|workload| workload.id() == name) || built_in_file(name).is_some()
     };
     let name = if is_taken(&name) { format!("my-{name}") } else { name };
     let wishes = ProposalOptions { live: args.live, statements: log.as_deref() };

@@ -51,8 +51,9 @@ const REQUEST: u64 = 4_096;
 
 /// Explains the columns of the table.
 const KEY: &str = "\
-Times of 4 KiB at a random place, by the likely values; a run uses these. commit: a write and a flush.
-In a row: read and written. These are models: measure your own device to decide for it.
+Times of 4 KiB at a random place, by the likely values; a run uses these. commit: such a write and
+its flush; one in a row takes less. In a row: read and written. These are models: measure your own
+device to decide for it.
 
 'embermark storage show NAME' prints a file with its sources and ranges, to start from.
 'embermark storage measure FOLDER -o FILE.toml' measures a device into such a file (docs/storage.md).

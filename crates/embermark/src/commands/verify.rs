@@ -102,7 +102,7 @@ pub fn verify(args: VerifyArgs) -> Result<ExitCode, Failure> {
 }
 
 fn plan(args: VerifyArgs) -> Result<Plan, Failure> {
-    let all = WORKLOADS.iter().map(|workload| workload.info().id);
+    let all = WORKLOADS.iter().map(|workload| workload.id());
     let workloads = or_else(args.workload, &all.collect::<Vec<_>>());
     let asked = PlanArgs {
         variant: variants_of(&workloads)?,

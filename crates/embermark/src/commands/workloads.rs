@@ -36,7 +36,7 @@ pub fn list(args: &WorkloadsArgs) -> Result<ExitCode, Failure> {
             }
         };
     }
-    for workload in &*WORKLOADS {
+    for workload in WORKLOADS {
         let info = workload.info();
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{}  {}\n\n  phases", info.id, info.about);

@@ -31,7 +31,7 @@ pub fn chosen(names: &[String], misfits_per_million: u32) -> Result<ChosenWorklo
     }
     for name in names {
         let (workload, file) = one(name, misfits_per_million)?;
-        let id = workload.info().id;
+        let id = workload.id();
         if let Some(before) = all.files.get(id).or(file.as_ref())
             && file.as_ref() != Some(before)
         {
@@ -39,7 +39,7 @@ pub fn chosen(names: &[String], misfits_per_million: u32) -> Result<ChosenWorklo
                 "two workloads are called '{id}': give one of the files another name = \"…\""
             ));
         }
-        if all.workloads.iter().all(|other| other.info().id != id) {
+        if all.workloads.iter().all(|other| other.id() != id) {
             all.workloads.push(workload);
             all.files.extend(file.map(|file| (id.to_owned(), file)));
         }
@@ -60,7 +60,7 @@ fn one(
     name: &str,
     misfits_per_million: u32,
 ) -> Result<(&'static dyn Workload, Option<WorkloadFile>), Failure> {
-    if let Some(workload) = WORKLOADS.iter().find(|workload| workload.info().id == name) {
+    if let Some(workload) = WORKLOADS.iter().find(|workload| workload.id() == name) {
         return Ok((*workload, None));
     }
     let (text, folder) = if let Some(text) = built_in_file(name) {
@@ -95,7 +95,7 @@ fn read_definition(name: &str, text: &str) -> Result<Definition, Failure> {
         };
         usage!("{name} is not a valid workload file").with_screen(text)
     })?;
-    if WORKLOADS.iter().any(|workload| workload.info().id == definition.name) {
+    if WORKLOADS.iter().any(|workload| workload.id() == definition.name) {
         return Err(usage!(
             "{name}: '{}' is the name of a built-in workload: give another",
             definition.name
@@ -127,7 +127,7 @@ pub fn built_in_file(name: &str) -> Option<&'static str> {
 
 /// Returns the names of the built-in workloads and workload files.
 fn built_in_names() -> impl Iterator<Item = &'static str> {
-    let workloads = WORKLOADS.iter().map(|workload| workload.info().id);
+    let workloads = WORKLOADS.iter().map(|workload| workload.id());
     workloads.chain(BUILT_IN.iter().map(|(id, _)| *id))
 }
 

@@ -42,10 +42,10 @@ pub(super) fn scales_by_id(
 ) -> BTreeMap<String, Vec<Scale>> {
     let mut all: BTreeMap<String, Vec<Scale>> = BTreeMap::new();
     for (name, scale) in given {
-        let id = match workloads.iter().any(|workload| workload.info().id == name) {
+        let id = match workloads.iter().any(|workload| workload.id() == name) {
             true => Some(name.as_str()),
             // No duplicates, so the names have the order of the workloads.
-            false => names.iter().position(|other| other == name).map(|at| workloads[at].info().id),
+            false => names.iter().position(|other| other == name).map(|at| workloads[at].id()),
         };
         if let Some(id) = id {
             all.entry(id.to_owned()).or_default().push(*scale);

@@ -21,7 +21,7 @@ use folder::{Program, fleet};
 const PASSWORD: &str = "s3cr3t-of-ann";
 
 /// Rows for each device. So many that the devices' work overlaps on a busy machine too: another try
-/// takes ten plays of Ansible.
+/// takes two plays of Ansible.
 const ROWS_EACH: u64 = 4_000;
 
 /// Returns a plan with these phases for so many devices.
@@ -165,7 +165,7 @@ fn is_added_up(result: &ResultFile, devices: &[&str], phases: &[&str]) {
 #[test]
 fn the_devices_are_clients_of_one_server_and_what_they_did_is_added_up() {
     let sandbox = Sandbox::new();
-    // Each run of a phase takes several Ansible plays, and processes for each device.
+    // Each run of a phase takes several processes for each device.
     let (names, phases) = (sampled(NAMES, 2), sampled(["load", "read", "update"], 1));
     let Some(_devices) = devices(&sandbox, &names, &plan(names.len(), &phases)) else { return };
     let (mut owner, url) = server(&sandbox);
@@ -175,8 +175,8 @@ fn the_devices_are_clients_of_one_server_and_what_they_did_is_added_up() {
         let ended = thread::spawn(move || running.wait_with_output().unwrap());
         while !ended.is_finished() {
             told.extend(tellers());
-            // A play and the longer orders take seconds.
-            thread::sleep(Duration::from_millis(300));
+            // An order takes a tenth of a second, and a look some milliseconds.
+            thread::sleep(Duration::from_millis(50));
         }
         let ended = ProgramOutput::from(ended.join().unwrap());
         tries += 1;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common::Sandbox;
+use crate::common::{ProgramOutput, Sandbox};
 
 #[test]
 fn it_says_what_the_device_is_and_ends_with_one_where_something_disturbs() {
@@ -40,6 +40,20 @@ fn a_folder_in_memory_disturbs_and_one_that_is_not_there_is_refused() {
         .embermark(&["doctor", "--dir", "/etc/hostname"])
         .expect_status(2)
         .expect_stderr(&["is not a folder", "--dir"]);
+}
+
+#[test]
+fn a_folder_of_path_that_is_closed_and_an_empty_tmpdir_are_none() {
+    let sandbox = Sandbox::new();
+    // The system refuses a folder as it does a program in a folder that may not be read, also to
+    // root.
+    for program in ["vcgencmd", "smartctl"] {
+        std::fs::create_dir_all(sandbox.path("bin").join(program)).unwrap();
+    }
+    let path = format!("{}:{}", sandbox.path("bin").display(), std::env::var("PATH").unwrap());
+    let output = sandbox.command(&["doctor"]).env("PATH", path).env("TMPDIR", "").output();
+    let shown = ProgramOutput::from(output.unwrap()).expect_status(1).stdout;
+    assert!(!shown.contains("cannot be started"), "{shown}");
 }
 
 #[test]

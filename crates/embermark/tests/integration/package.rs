@@ -3,9 +3,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
-use crate::common::{ProgramOutput, Sandbox, is_here, uncounted};
+use crate::common::{Mounted, ProgramOutput, Sandbox, is_here, uncounted};
 
 /// Gives a large file a second name, which costs less than a copy. The file may be replaced, but not
 /// written to.
@@ -33,11 +33,29 @@ fn package(sandbox: &Sandbox) {
     }
 }
 
+/// Makes a package in a folder whose program says its version, with a library of that many bytes.
+fn small_package(sandbox: &Sandbox, folder: &str, version: &str, bytes: usize) {
+    let of = |name: &str| sandbox.path(folder).join(name);
+    for folder in ["bin", "lib/embermark/engine", "share/man/man1"] {
+        fs::create_dir_all(of(folder)).unwrap();
+    }
+    fs::write(of("bin/embermark"), format!("#!/bin/sh\necho {version}\n")).unwrap();
+    fs::set_permissions(of("bin/embermark"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(of("lib/embermark/engine/lib.so"), vec![1; bytes]).unwrap();
+    fs::write(of(&format!("share/man/man1/embermark-{version}.1.gz")), "").unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    fs::copy(root.join("scripts/install.sh"), of("install.sh")).unwrap();
+}
+
 fn install(sandbox: &Sandbox, words: &[&str]) -> ProgramOutput {
+    install_from(sandbox, "package", words)
+}
+
+fn install_from(sandbox: &Sandbox, package: &str, words: &[&str]) -> ProgramOutput {
     let mut command = Command::new("sh");
-    command.arg(sandbox.path("package/install.sh")).args(words).current_dir(sandbox.path(""));
-    let output: Output = command.env("HOME", sandbox.path("home")).output().unwrap();
-    ProgramOutput::from(output)
+    command.arg(sandbox.path(package).join("install.sh")).args(words);
+    command.current_dir(sandbox.path("")).env("HOME", sandbox.path("home"));
+    ProgramOutput::from(command.output().unwrap())
 }
 
 #[test]
@@ -94,6 +112,65 @@ fn what_cannot_be_installed_says_why() {
         .expect_status(1)
         .expect_stderr(&["for another system"]);
     assert!(!sandbox.path("prefix").exists());
+}
+
+/// What an upgrade leaves if the new version does not fit: the older one, whole, and nothing else.
+#[test]
+fn an_upgrade_that_does_not_fit_leaves_the_older_version_and_one_that_fits_nothing_of_it() {
+    let sandbox = Sandbox::new();
+    small_package(&sandbox, "old", "older", 300_000);
+    small_package(&sandbox, "large", "larger", 900_000);
+    small_package(&sandbox, "new", "newer", 100_000);
+    let Some(_disk) = Mounted::new(sandbox.path("disk"), "size=1m") else { return };
+    install_from(&sandbox, "old", &["--prefix", "disk/prefix"]).expect_status(0);
+    let before = files(&sandbox.path("disk"));
+    install_from(&sandbox, "large", &["--prefix", "disk/prefix"])
+        .expect_status(1)
+        .expect_stderr(&["No space left", "what was installed is unchanged"]);
+    assert_eq!(files(&sandbox.path("disk")), before);
+    let says = || Command::new(sandbox.path("disk/prefix/bin/embermark")).output().unwrap().stdout;
+    assert_eq!(says(), b"older\n");
+
+    install_from(&sandbox, "new", &["--prefix", "disk/prefix"]).expect_status(0);
+    assert_eq!(says(), b"newer\n");
+    let left = files(&sandbox.path("disk"));
+    assert!(!left.iter().any(|path| path.ends_with("embermark-older.1.gz")), "{left:?}");
+    assert_eq!(left.len(), before.len());
+}
+
+#[test]
+fn a_package_that_may_not_be_executed_is_not_taken_for_one_of_another_system() {
+    let sandbox = Sandbox::new();
+    small_package(&sandbox, "package", "any", 1);
+    // As on a file system that is mounted noexec.
+    let rights = fs::Permissions::from_mode(0o644);
+    fs::set_permissions(sandbox.path("package/bin/embermark"), rights).unwrap();
+    install(&sandbox, &["--prefix", "prefix"])
+        .expect_status(1)
+        .expect_stderr(&["mounted noexec", "unpack the package elsewhere"]);
+    assert!(!sandbox.path("prefix").exists());
+}
+
+/// As on a device whose service has neither HOME nor a user's PATH.
+#[test]
+fn a_prefix_needs_no_home_and_its_path_is_told_whole_and_quoted() {
+    let sandbox = Sandbox::new();
+    small_package(&sandbox, "package", "any", 1);
+    let run = |script: &str| {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).current_dir(sandbox.path(""));
+        command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+        ProgramOutput::from(command.output().unwrap())
+    };
+    let said = run("sh package/install.sh --prefix \"it's here\"").expect_status(0).stdout;
+    let hint = said.split_once("PATH:  ").unwrap().1.trim();
+    let found = run(&format!("{hint}; cd / && command -v embermark")).expect_status(0).stdout;
+    let program = sandbox.path("it's here/bin/embermark").canonicalize().unwrap();
+    assert_eq!(Path::new(found.trim()), program);
+    // An ordinary user's, whose default is below HOME.
+    run("id() { echo 1000; }; . package/install.sh")
+        .expect_status(2)
+        .expect_stderr(&["name a folder with --prefix"]);
 }
 
 fn files(folder: &Path) -> Vec<std::path::PathBuf> {

@@ -1,10 +1,13 @@
 //! `embermark storage`: listing, trying and measuring storages.
 
 use std::fs;
+use std::process::Stdio;
 
-use crate::common::{Mounted, Sandbox};
+use crate::common::run_processes::signal;
+use crate::common::{Mounted, ProgramOutput, Sandbox, wait_for};
 use embermark_skips::skipped;
 use embermark_storage::{built_in_toml, names, parse};
+use nix::sys::signal::Signal;
 
 /// A short measurement.
 const SHORT: [&str; 4] = ["--for", "2s", "--write-limit", "64MiB"];
@@ -82,8 +85,14 @@ fn a_command_runs_on_the_storage_with_its_exit_status_and_nothing_is_left() {
                   dd if=/dev/zero of=file bs=4k count=40 oflag=direct,dsync 2>&1 && exit 7";
     let words = ["storage", "try", "sd-a1", "--size", "64MiB", "--", "sh", "-c", script];
     let ended = sandbox.command(&words).env("TMPDIR", sandbox.path("tmp")).output().unwrap();
-    let ended = crate::common::ProgramOutput::from(ended).expect_status(7);
-    let ended = ended.expect_stderr(&["ext4", "requests took", "by the model", "the path costs"]);
+    let ended = ProgramOutput::from(ended).expect_status(7);
+    let ended = ended.expect_stderr(&[
+        "ext4",
+        "requests took",
+        "by the model",
+        "% were late by more than 50 µs and more than 5 % of their time, the latest by",
+        "the path costs",
+    ]);
     // 40 writes of 1.42 ms.
     let seconds = ended.stdout.split(',').find_map(|part| part.trim().strip_suffix(" s"));
     let seconds: f64 = seconds.unwrap().parse().unwrap();
@@ -107,10 +116,38 @@ fn a_command_runs_on_the_storage_with_its_exit_status_and_nothing_is_left() {
     // A command that does not exist.
     let words = ["storage", "try", "sd-a1", "--size", "64MiB", "--", "no-such-program"];
     let ended = sandbox.command(&words).env("TMPDIR", sandbox.path("tmp")).output().unwrap();
-    crate::common::ProgramOutput::from(ended)
-        .expect_status(2)
-        .expect_stderr(&["cannot run no-such-program"]);
+    ProgramOutput::from(ended).expect_status(2).expect_stderr(&["cannot run no-such-program"]);
     assert_eq!(fs::read_dir(sandbox.path("tmp")).unwrap().count(), 0);
+}
+
+/// SIGINT while the storage is made, and while the command runs.
+#[test]
+fn an_interrupt_ends_with_130_and_leaves_nothing_and_a_command_that_waits_is_not_started() {
+    if !can_be_imitated() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let tmp = sandbox.path("tmp");
+    fs::create_dir(&tmp).unwrap();
+    let made = || fs::read_dir(&tmp).unwrap().next();
+    let started = sandbox.path("started");
+    let script = format!("touch '{}'; exec sleep 600", started.display());
+    let words = ["storage", "try", "sd-a1", "--size", "64MiB", "--", "sh", "-c", &script];
+    let interrupted = |seen: &mut dyn FnMut() -> bool| {
+        let mut command = sandbox.command(&words);
+        command.env("TMPDIR", &tmp).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        wait_for("the moment to interrupt", || seen().then_some(()));
+        assert!(signal(child.id(), Signal::SIGINT));
+        let ended = ProgramOutput::from(child.wait_with_output().unwrap()).expect_status(130);
+        assert!(made().is_none(), "{}", ended.stderr);
+        ended.stderr
+    };
+    // Its folder is made after the signal's handler, and before the path is measured.
+    let says = interrupted(&mut || made().is_some());
+    assert!(!started.exists() && !says.contains("requests"), "{says}");
+    let says = interrupted(&mut || started.exists());
+    assert!(says.contains("requests took"), "{says}");
 }
 
 #[test]

@@ -39,15 +39,24 @@ impl DatabaseConfig {
     /// Creates the configuration.
     ///
     /// # Errors
-    /// Unsupported if the folder's path has a blank or a line break. The function that sets the
-    /// folder of lock files ends a path there.
+    /// Unsupported if Firebird cannot be told the folder's path. The function that sets the folder
+    /// of lock files ends a path at a blank or a line break. What precedes a colon is the name of
+    /// a server, and a name is converted from UTF-8 (`gds__get_prefix`, `ISC_analyze_tcp`,
+    /// `ISC_utf8ToSystem`,
+    /// <https://github.com/FirebirdSQL/firebird/blob/v5.0.4/src/common/isc_file.cpp>).
     pub fn new(library: &'static FbLib, options: &OpenOptions) -> Result<Self> {
-        let path = options.dir.to_string_lossy();
-        if path.contains([' ', '\n', '\r']) {
-            let what = format!("a folder whose path has a blank ({path}): choose another folder");
-            return Err(EngineError::unsupported(NAME, what));
-        }
-        Ok(Self { library, options: options.clone() })
+        let fault = match options.dir.to_str() {
+            None => "is not UTF-8",
+            Some(path) if path.contains([' ', '\n', '\r']) => "has a blank",
+            Some(path) if path.contains(':') => "has a colon",
+            Some(path) if !path.is_ascii() && library.utf8.is_none() => {
+                "has letters beyond ASCII, where the locale C.UTF-8 is missing"
+            }
+            Some(_) => return Ok(Self { library, options: options.clone() }),
+        };
+        let path = options.dir.display();
+        let what = format!("a folder whose path {fault} ({path}): choose another folder");
+        Err(EngineError::unsupported(NAME, what))
     }
 
     pub fn file(&self) -> PathBuf {
@@ -85,6 +94,7 @@ impl DatabaseConfig {
             all.extend((value.len() as u32).to_le_bytes());
             all.extend_from_slice(value);
         };
+        // Together with the locale that it is opened in.
         add(open::UTF8_FILE_NAME, &[]);
         add(open::USER_NAME, b"SYSDBA");
         // Texts are not converted.

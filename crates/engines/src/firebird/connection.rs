@@ -83,12 +83,16 @@ impl Connection {
         let held = self.library.opening.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the texts are terminated and the parameters have the given length; the lock
         // prevents that another database, with another folder, is opened at the same time.
-        let attachment = unsafe {
+        let open = || unsafe {
             (self.library.api.gds__get_prefix)(LOCK_PREFIX, folder.as_ptr());
             match mode {
                 OpenMode::New => provider.create_database(status, name, bytes, parameters),
                 _ => provider.attach_database(status, name, bytes, parameters),
             }
+        };
+        let attachment = match &self.library.utf8 {
+            Some(locale) => locale.during(open),
+            None => open(),
         };
         drop(held);
         self.attachment.set(Some(self.check_object(attachment)?));
@@ -263,6 +267,7 @@ pub(super) type FbResult<T> = std::result::Result<T, Failure>;
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
     use std::fs::File;
     use std::path::Path;
 
@@ -277,6 +282,32 @@ mod tests {
         let options = OpenOptions::new(dir, Durability::Process, 16 << 20);
         let Store::Sql(store) = Firebird.open(&options)?.store else { panic!("not an SQL store") };
         store.close()
+    }
+
+    #[test]
+    fn a_folder_of_any_letters_is_opened_and_one_that_it_cannot_be_told_is_unsupported() {
+        if !embermark_skips::is_here(&Firebird) {
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let made = |name: &OsStr| {
+            let folder = dir.path().join(name);
+            std::fs::create_dir(&folder).unwrap();
+            folder
+        };
+        for name in ["plain", "jörg", "データ"] {
+            let folder = made(OsStr::new(name));
+            // Made, then opened again.
+            opened(&folder).unwrap();
+            opened(&folder).unwrap();
+            assert!(folder.join(FILE).is_file(), "{name}");
+        }
+        let others: [(&[u8], &str); 3] =
+            [(b"two words", "a blank"), (b"a:b", "a colon"), (b"j\xf6rg", "not UTF-8")];
+        for (name, fault) in others {
+            let error = opened(&made(OsStr::from_bytes(name))).unwrap_err();
+            assert!(error.is_unsupported() && error.to_string().contains(fault), "{error}");
+        }
     }
 
     #[test]

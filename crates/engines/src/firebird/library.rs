@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_char};
 use std::path::{Path, PathBuf};
+use std::ptr;
 use std::sync::Mutex;
 
 use super::NAME;
@@ -30,10 +31,12 @@ pub(super) struct FbLib {
     pub version: String,
     /// Held while a database is opened, because the folder of lock files is global to the library.
     pub opening: Mutex<()>,
+    /// `None` if the system lacks it.
+    pub utf8: Option<Utf8Locale>,
 }
 
 // SAFETY: the three interfaces are the library's own, one of each per process, and meant for all
-// its threads (Using_OO_API, "Accessing Firebird interfaces").
+// its threads (Using_OO_API, "Accessing Firebird interfaces"). The locale is never changed.
 unsafe impl Send for FbLib {}
 // SAFETY: as above.
 unsafe impl Sync for FbLib {}
@@ -43,6 +46,31 @@ impl FbLib {
     pub fn status(&self) -> Option<super::api::Status> {
         // SAFETY: the master interface is never freed.
         unsafe { self.master.status() }
+    }
+}
+
+/// The locale `C.UTF-8`. Firebird converts file names from UTF-8 to the character set of the
+/// thread's locale, and asks for that set when the first database is opened
+/// (<https://github.com/FirebirdSQL/firebird/blob/v5.0.4/src/common/isc_file.cpp>, `IConv`). The
+/// locale of a program that sets none has ASCII, and no other letter can be converted.
+pub(super) struct Utf8Locale(libc::locale_t);
+
+impl Utf8Locale {
+    fn new() -> Option<Self> {
+        // SAFETY: the name is terminated, and no locale is changed.
+        let locale =
+            unsafe { libc::newlocale(libc::LC_CTYPE_MASK, c"C.UTF-8".as_ptr(), ptr::null_mut()) };
+        (!locale.is_null()).then_some(Self(locale))
+    }
+
+    /// Calls a function while this is the thread's locale.
+    pub fn during<T>(&self, call: impl FnOnce() -> T) -> T {
+        // SAFETY: the locale is never freed.
+        let before = unsafe { libc::uselocale(self.0) };
+        let result = call();
+        // SAFETY: it was the thread's locale until now.
+        unsafe { libc::uselocale(before) };
+        result
     }
 }
 
@@ -68,7 +96,8 @@ fn load() -> Result<(FbLib, PathBuf), String> {
         master.and_then(|master| Some((master, master.dispatcher()?, master.util()?)))
     };
     let (master, provider, util) = interfaces.ok_or("its library has no interfaces")?;
-    Ok((FbLib { api, master, provider, util, version, opening: Mutex::new(()) }, path))
+    let (opening, utf8) = (Mutex::new(()), Utf8Locale::new());
+    Ok((FbLib { api, master, provider, util, version, opening, utf8 }, path))
 }
 
 /// Parses a text such as `LI-V6.3.4.1812 Firebird 5.0`. The release's own numbers come last, and

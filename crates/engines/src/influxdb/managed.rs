@@ -24,6 +24,9 @@ const PASSWORD: &str = "user/password";
 
 const DATABASE: &str = "embermark";
 
+/// Folder of the shards, in its folder.
+pub(super) const DATA: &str = "data";
+
 const MIB: u64 = 1024 * 1024;
 
 /// Starts a server with these options and creates the database, unless it exists.
@@ -107,7 +110,7 @@ dir = "{home}/meta"
 logging-enabled = false
 
 [data]
-dir = "{home}/data"
+dir = "{home}/{DATA}"
 wal-dir = "{home}/wal"
 wal-fsync-delay = "0s"
 cache-snapshot-memory-size = {snapshot}

@@ -86,7 +86,7 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
             return Err(EngineError::unsupported(NAME, what));
         }
         let sender = pid.map(Sender::connect).transpose()?;
-        let cold = idle::expects_cold_shards(options);
+        let cold = idle::cold_shards(options);
         Ok(Store::Series(Box::new(InfluxStore::new(session, server, sender, cold))))
     },
     join: Session::join,

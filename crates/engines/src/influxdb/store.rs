@@ -1,5 +1,7 @@
 //! The series store over InfluxDB.
 
+use std::path::PathBuf;
+
 use super::NAME;
 use super::idle;
 use super::line;
@@ -27,26 +29,23 @@ pub(super) struct InfluxStore {
     server: Option<Server>,
     sender: Option<Sender>,
     lines: Vec<u8>,
-    /// Whether the server has the settings of a private one for [cold
-    /// shards](idle::expects_cold_shards).
-    expects_cold_shards: bool,
+    /// Folder of a private server's [cold shards](idle::cold_shards).
+    cold_shards: Option<PathBuf>,
     /// Whether anything was written or deleted since the server was last idle.
-    written: bool,
-    deleted: bool,
+    changed: bool,
 }
 
 impl InfluxStore {
     /// Creates the store on a private server, which ends with it, or on a given one. Points go
-    /// through `sender`, if there is one. `expects_cold_shards` is the result of
-    /// [`idle::expects_cold_shards`].
+    /// through `sender`, if there is one. `cold_shards` is the result of [`idle::cold_shards`].
     pub fn new(
         session: Session,
         server: Option<Server>,
         sender: Option<Sender>,
-        expects_cold_shards: bool,
+        cold_shards: Option<PathBuf>,
     ) -> Self {
         let lines = Vec::with_capacity(1 << 20);
-        Self { session, server, sender, lines, expects_cold_shards, written: false, deleted: false }
+        Self { session, server, sender, lines, cold_shards, changed: false }
     }
 
     fn post_all(&mut self, measurement: &str, points: &mut dyn Points) -> Result<u64> {
@@ -79,14 +78,13 @@ impl Lifecycle for InfluxStore {
 
     fn maintain(&mut self) -> Result<()> {
         self.flush()?;
-        if self.written || self.deleted {
-            if self.expects_cold_shards {
-                idle::wait_until_cold(&mut self.session, self.deleted)?;
-            } else {
-                idle::wait_for_compactions(&mut self.session)?;
+        if self.changed {
+            match &self.cold_shards {
+                Some(data) => idle::wait_until_cold(&mut self.session, data)?,
+                None => idle::wait_for_compactions(&mut self.session)?,
             }
         }
-        (self.written, self.deleted) = (false, false);
+        self.changed = false;
         Ok(())
     }
 
@@ -124,7 +122,7 @@ impl Lifecycle for InfluxStore {
         }
         let at = self.session.client.join_address.clone();
         Ok(ClientOpener::new(move || {
-            Ok(Store::Series(Box::new(Self::new(Session::join(&at)?, None, None, false))))
+            Ok(Store::Series(Box::new(Self::new(Session::join(&at)?, None, None, None))))
         }))
     }
 
@@ -140,12 +138,12 @@ impl SeriesStore for InfluxStore {
     fn clear(&mut self, measurement: &str) -> Result<()> {
         // It must not overtake points that were sent before it.
         self.flush()?;
-        self.deleted = true;
+        self.changed = true;
         self.session.drop_measurement(measurement)
     }
 
     fn write(&mut self, measurement: &str, point: &Point<'_>) -> Result<()> {
-        self.written = true;
+        self.changed = true;
         self.lines.clear();
         line::append(&mut self.lines, measurement, point)?;
         match &mut self.sender {
@@ -155,7 +153,7 @@ impl SeriesStore for InfluxStore {
     }
 
     fn bulk(&mut self, measurement: &str, points: &mut dyn Points) -> Result<u64> {
-        self.written = true;
+        self.changed = true;
         match &mut self.sender {
             Some(sender) => sender.send_all(measurement, points),
             None => self.post_all(measurement, points),
@@ -198,7 +196,7 @@ impl SeriesStore for InfluxStore {
     fn execute(&mut self, influxql: &str) -> Result<()> {
         // It must not overtake points that were sent before it.
         self.flush()?;
-        self.deleted = true;
+        self.changed = true;
         self.session.execute(influxql)
     }
 }

@@ -161,10 +161,11 @@ impl Home {
     }
 
     /// Returns the last lines of the log since it was opened, each on an indented line, with the
-    /// log's real path.
-    pub(super) fn last_log_lines(&self) -> String {
+    /// real path of its folder. `None` if there are none.
+    pub(super) fn last_log_lines(&self) -> Option<String> {
         let (known, real) = (self.path(), self.dir.to_string_lossy());
-        last_lines(&self.log, self.log_from).replace(&*known.to_string_lossy(), &real)
+        let lines = last_lines(&self.log, self.log_from)?;
+        Some(lines.replace(&*known.to_string_lossy(), &real))
     }
 }
 
@@ -199,17 +200,14 @@ fn create(path: &Path, account: Account) -> io::Result<()> {
 }
 
 /// Returns the last lines of a log from the byte `from` on, each on an indented line.
-fn last_lines(path: &Path, from: u64) -> String {
+fn last_lines(path: &Path, from: u64) -> Option<String> {
     let text = match tail(path, from) {
         Ok(text) => text,
-        Err(error) => return format!(" (unreadable: {error})"),
+        Err(error) => return Some(format!(" (unreadable: {error})")),
     };
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    if lines.is_empty() {
-        return " (empty)".to_owned();
-    }
     let last = &lines[lines.len().saturating_sub(LOG_LINES)..];
-    last.iter().flat_map(|line| ["\n  ", line]).collect()
+    (!last.is_empty()).then(|| last.iter().flat_map(|line| ["\n  ", line]).collect())
 }
 
 fn tail(path: &Path, from: u64) -> io::Result<String> {

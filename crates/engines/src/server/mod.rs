@@ -39,8 +39,15 @@ pub(crate) use account::Account;
 use embermark_model::Durability;
 pub(crate) use home::Home;
 
-/// Interval between checks of a server that starts or stops.
+/// Intervals between checks of a server that starts or stops.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
+const LONGEST_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Pauses before the next check of a server that has been starting or stopping since then: for a
+/// hundredth of that time, because each check takes processor time that the server needs.
+fn pause(since: Instant) {
+    sleep((since.elapsed() / 100).clamp(POLL_INTERVAL, LONGEST_INTERVAL));
+}
 
 /// How long a server may take to die after the abort signal.
 const ABORT_WITHIN: Duration = Duration::from_secs(10);
@@ -217,17 +224,17 @@ impl Server {
         home: &Home,
         mut ready: impl FnMut(&Home) -> std::result::Result<T, String>,
     ) -> Result<(Self, T)> {
-        let (deadline, within) = (Instant::now() + spec.ready_within, spec.ready_within);
+        let (began, within) = (Instant::now(), spec.ready_within);
         let server = Self::spawn(spec, home)?;
         loop {
             match ready(&server.home) {
                 Ok(answer) => return Ok((server, answer)),
                 Err(_) if server.has_exited() => return Err(server.failed_early("start")),
-                Err(last) if Instant::now() > deadline => {
+                Err(last) if began.elapsed() > within => {
                     let why = format!("it gave no answer within {within:?} ({last})");
                     return Err(server.failed("start", &why));
                 }
-                Err(_) => sleep(POLL_INTERVAL),
+                Err(_) => pause(began),
             }
         }
     }
@@ -287,12 +294,12 @@ impl Server {
     }
 
     fn exits_within(&self, time: Duration) -> bool {
-        let deadline = Instant::now() + time;
+        let began = Instant::now();
         while !self.has_exited() {
-            if Instant::now() > deadline {
+            if began.elapsed() > time {
                 return false;
             }
-            sleep(POLL_INTERVAL);
+            pause(began);
         }
         true
     }
@@ -325,18 +332,20 @@ impl Server {
     }
 
     fn failed_early(mut self, doing: &str) -> EngineError {
-        let status = self.reap().map_or_else(|| "no status".to_owned(), |s| s.to_string());
-        self.failed(doing, &format!("it ended with {status}"))
+        let status = self.reap();
+        let is_killed = status.and_then(|s| s.signal()) == Some(Signal::SIGKILL as i32);
+        let hint = if is_killed { ", perhaps out of memory (see the kernel's log)" } else { "" };
+        let status = status.map_or_else(|| "no status".to_owned(), |s| s.to_string());
+        self.failed(doing, &format!("it ended with {status}{hint}"))
     }
 
     fn failed(mut self, doing: &str, why: &str) -> EngineError {
         self.abort();
+        let log = self.home.log.display();
         let lines = self.home.last_log_lines();
-        EngineError::failed(
-            self.engine,
-            format!("{doing} its program `{}`", self.program),
-            format!("{why}; last lines of {}:{lines}", self.home.log.display()),
-        )
+        let tail = lines.map(|lines| format!("; last lines of {log}:{lines}")).unwrap_or_default();
+        let doing = format!("{doing} its program `{}`", self.program);
+        EngineError::failed(self.engine, doing, format!("{why}{tail}"))
     }
 }
 

@@ -108,6 +108,16 @@ fn an_early_exit_is_reported_with_its_status_and_the_last_lines_of_its_log() {
     assert!(begun.elapsed() < Duration::from_secs(300), "waited for a dead server");
 }
 
+/// As the kernel kills it for lack of memory.
+#[test]
+fn a_server_that_is_killed_before_it_says_a_word_is_reported_without_an_empty_log() {
+    let options = tempfile::tempdir().unwrap();
+    let home = home(options.path());
+    let error = Server::start(shell("kill -KILL $$"), &home, ready).err().unwrap().to_string();
+    let says = "it ended with signal: 9 (SIGKILL), perhaps out of memory (see the kernel's log)";
+    assert!(error.ends_with(says), "{error}");
+}
+
 #[test]
 fn a_server_that_never_answers_is_given_up_with_its_log_and_leaves_nothing_running() {
     let options = tempfile::tempdir().unwrap();

@@ -32,6 +32,29 @@ fn numbers(sql: &mut dyn SqlStore, table: &str) -> Vec<i64> {
 }
 
 #[test]
+fn a_folder_of_any_letters_is_opened_and_one_that_would_be_a_pattern_is_unsupported() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = |name: &str| {
+        let made = folder.path().join(name);
+        fs::create_dir(&made).unwrap();
+        made
+    };
+    for name in ["it's jörg's", "{a,b} #1 %20"] {
+        let Some(mut sql) = open(&made(name)) else { return };
+        sql.batch("CREATE TABLE t (a BIGINT)").unwrap();
+        sql.batch("INSERT INTO t VALUES (1)").unwrap();
+        assert_eq!(numbers(&mut *sql, "t"), [1], "{name}");
+        sql.close().unwrap();
+    }
+    for name in ["a\\b", "a*", "a?", "[a]"] {
+        let options = OpenOptions::new(made(name), Durability::Process, 32 << 20);
+        let opened = registry::find("parquet").unwrap().open(&options);
+        let error = opened.err().unwrap();
+        assert!(error.is_unsupported() && error.to_string().contains("choose another"), "{error}");
+    }
+}
+
+#[test]
 fn a_commit_that_fails_leaves_nothing_and_the_next_one_succeeds() {
     let folder = tempfile::tempdir().unwrap();
     let Some(mut sql) = open(folder.path()) else { return };

@@ -1,42 +1,80 @@
-"""Passes an order to a device's client process and reads the device's clock: `embermark fleet run --clients-of`."""
+"""Passes orders to a device's client process and reads the device's clock: `embermark fleet run --clients-of`."""
 
 import json
 import os
 import shlex
+import signal
+import socket
 import subprocess
 import time
 
+from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
-# Prefix of the variable with a device's order, followed by the device's name. The order has a command and its input.
-ORDER = "EMBERMARK_ORDER_"
+# Variable with the path of embermark's socket. Each line from there is an order: a command, its input, and how often
+# the clock is read before. Each has one line as its answer.
+SOCKET = "EMBERMARK_ORDERS"
+
+
+class OutOfTime(BaseException):
+    """An order took too long."""
 
 
 class ActionModule(ActionBase):
-    """Reads the clock, if requested, and then passes the order."""
+    """Takes orders for its device until there are no more."""
 
     TRANSFERS_FILES = False
-    _VALID_ARGS = frozenset(("home", "plan", "probes"))
+    _VALID_ARGS = frozenset(("home", "plan", "timeout"))
 
     def run(self, tmp=None, task_vars=None):
         result = super().run(tmp, task_vars)
-        device = task_vars["inventory_hostname"]
-        args = self._task.args
-        order = json.loads(os.environ.get(ORDER + device, "null"))
         result["changed"] = False
-        result["probes"] = self._probes(int(args.get("probes", 0)))
-        if order is None:
+        path = os.environ.get(SOCKET)
+        if path is None:
             return result
+        with socket.socket(socket.AF_UNIX) as embermark:
+            embermark.connect(path)
+            _say(embermark, {"device": task_vars["inventory_hostname"]})
+            with embermark.makefile(encoding="utf-8") as orders:
+                for order in orders:
+                    _say(embermark, self._answer(json.loads(order)))
+        return result
+
+    def _answer(self, order):
+        seconds = int(self._task.args.get("timeout", 0))
+        before = signal.signal(signal.SIGALRM, _out_of_time)
+        # No time limit with 0.
+        signal.alarm(seconds)
+        try:
+            return self._pass(order)
+        except OutOfTime:
+            return _failure(f"it took longer than {seconds} s")
+        except AnsibleConnectionFailure as error:
+            return _failure(str(error), "unreachable")
+        except Exception as error:  # pylint: disable=broad-except
+            return _failure(str(error))
+        finally:
+            signal.alarm(0)
+            signal.signal(signal.SIGALRM, before)
+
+    def _pass(self, order):
+        """Reads the clock, if requested, and then passes the order."""
+        answer = {"status": "ok", "message": "", "out": "", "probes": self._probes(order["probes"])}
+        if order["command"] is None:
+            return answer
+        args = self._task.args
         # The home is a word of the shell on the device, which expands a ~ at its beginning.
         command = (
             f"cd {args['home']} && home=$PWD && cd plans/{shlex.quote(args['plan'])}"
             f' && exec "$home/package/bin/embermark" client-machine {order["command"]} "$home/clients"'
         )
         output = self._low_level_execute_command(command, in_data=order["input"].encode())
-        result.update({key: output[key] for key in ("rc", "stdout", "stderr")})
+        answer["out"] = output["stdout"]
         if output["rc"] != 0:
-            result.update(failed=True, msg=f"its client process ended with status {output['rc']}")
-        return result
+            lines = [line.strip() for line in output["stderr"].splitlines() if line.strip()]
+            ended = f"its client process ended with status {output['rc']}"
+            answer.update(status="failed", message=lines[-1] if lines else ended)
+        return answer
 
     def _probes(self, count):
         """Returns `count` triples of ns: request sent, clock of the device, answer received."""
@@ -76,3 +114,15 @@ class ActionModule(ActionBase):
         _, clock, _ = self._connection.exec_command("date +%s%N", in_data=b"\n", sudoable=False)
         received = time.time_ns()
         return [sent, int(clock.split()[-1]), received]
+
+
+def _out_of_time(_signal, _frame):
+    raise OutOfTime
+
+
+def _failure(message, status="failed"):
+    return {"status": status, "message": message.strip().split("\n")[0], "out": "", "probes": []}
+
+
+def _say(embermark, what):
+    embermark.sendall(json.dumps(what).encode() + b"\n")

@@ -18,7 +18,7 @@ use crate::journal::{Line, Prepared};
 pub const LATE: Duration = Duration::from_millis(100);
 
 /// Least time from sending the order to begin until the beginning.
-const LEAD: Duration = Duration::from_secs(2);
+const LEAD: Duration = Duration::from_millis(500);
 
 /// Outcome of a run.
 enum Ended {

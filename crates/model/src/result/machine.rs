@@ -76,8 +76,12 @@ impl Machine {
     }
 }
 
+/// With three digits, as reports format bytes.
 fn memory(bytes: &str) -> Option<String> {
-    Some(format!("{} MB of memory", bytes.parse::<u64>().ok()? / 1_000_000))
+    let mb = bytes.parse::<u64>().ok()? as f64 / 1e6;
+    let (size, unit) = if mb < 999.5 { (mb, "MB") } else { (mb / 1e3, "GB") };
+    let decimals = [9.995, 99.95].iter().filter(|limit| size < **limit).count();
+    Some(format!("{size:.decimals$} {unit} of memory"))
 }
 
 /// The number of CPUs of a quota and a period.
@@ -101,6 +105,11 @@ mod tests {
         let both = [("memory.max", "512000000"), ("cpu.max", "150000 100000")];
         assert_eq!(said(&both).unwrap(), "1.5 CPUs, 512 MB of memory");
         assert_eq!(said(&[("cpu.max", "100000 100000")]).unwrap(), "1 CPU");
+        let memory = |bytes| said(&[("memory.max", bytes)]).unwrap();
+        assert_eq!(memory("41943040"), "41.9 MB of memory");
+        assert_eq!(memory("8388608"), "8.39 MB of memory");
+        assert_eq!(memory("999999999"), "1.00 GB of memory");
+        assert_eq!(memory("17179869184"), "17.2 GB of memory");
         assert_eq!(said(&[]), None);
         assert_eq!(said(&[("memory.max", "<script>")]), None);
     }

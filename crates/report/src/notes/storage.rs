@@ -11,6 +11,9 @@ use crate::{format, text};
 /// Largest number of cells that a warning names.
 const MOST: usize = 3;
 
+/// When a request to an imitated storage counts as late.
+pub const LATE: &str = "late by more than 50 µs and more than 5 % of their time";
+
 /// Labels imitated storage: `imitated: a model of sd-a1 with its likely values, not a measurement
 /// of a device; their sources: docs/storage.md`.
 pub fn imitated(name: &str) -> String {
@@ -26,8 +29,8 @@ pub fn near_path(storage: &Storage, path: &StoragePath) -> Option<String> {
     let share = path.share(storage).filter(|share| *share > StoragePath::MOST_SHARE)?;
     let [path, medium] = [path.write_ns + path.flush_ns, storage.durable_write_ns()?];
     Some(format!(
-        "commits on {} may take up to {:.1} times as long as on the medium: of a write and its flush, which take {} \
-         there, the path to an imitated storage costs {}",
+        "commits on {} may take up to {:.1} times as long as on the medium: of a write in a row and \
+         its flush, which take {} there, the path to an imitated storage costs {}",
         storage.name,
         1.0 + share,
         format::duration(medium as f64),
@@ -80,7 +83,7 @@ pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
 }
 
 /// Describes how well a storage kept its times: `12 of 4,312 requests were late by more than 50 µs
-/// and 5 %; …`.
+/// and more than 5 % of their time; …`.
 fn kept(file: &ResultFile, name: StorageName) -> Option<String> {
     let own = file.cells.iter().filter(|cell| cell.id.storage == Some(name));
     let mut all = StorageTimes::default();
@@ -94,8 +97,8 @@ fn kept(file: &ResultFile, name: StorageName) -> Option<String> {
     let mean = |sum: u64| format::duration(sum as f64 / all.requests.max(1) as f64);
     (all.requests > 0).then(|| {
         format!(
-            "{} of {} were late by more than 50 µs and 5 %; they took {} on average, {} more than the model says, \
-             and at most {} more",
+            "{} of {} were {LATE}; all took {} on average, {} more than the model says, and at \
+             most {} more",
             format::count(all.late),
             format::counted(all.requests, "request"),
             mean(all.time_ns + all.late_ns),

@@ -61,12 +61,13 @@ fn a_storage_is_told_as_a_model_with_its_parameters_and_has_tables_of_its_own() 
         "imitated: a model of card with its likely values, not a measurement of a device";
     assert!(screen.contains(imitated), "{screen}");
     assert!(!screen.contains("storages answered late"), "5 % are not above 5 %: {screen}");
+    let tables = tables.split_whitespace().collect::<Vec<_>>().join(" ");
     for says in [
         " on card · durability",
         imitated,
         "read 1.20 ms (900 µs to 1.80 ms), behind the last one 1.20 ms (900 µs to 1.80 ms), 20.0 MB/s",
         "queue depth 1",
-        "were late by more than 50 µs and 5 %",
+        "50 of 1,000 requests were late by more than 50 µs and more than 5 % of their time; all",
         "takes 64.0 µs for a read of 4 KiB, 57.0 µs for a write",
     ] {
         assert!(tables.contains(says), "{says}: {tables}");
@@ -101,8 +102,8 @@ fn a_storage_near_what_the_path_costs_says_how_far_commits_may_be_off_and_a_slow
     storage.write.sequential_us = Spread { low: 30, typical: 33, high: 50 };
     // 33 µs and 4,096 bytes at 20 MB/s; 57 µs and 62 µs of path.
     let whole = format!(
-        "{says} 1.5 times as long as on the medium: of a write and its flush, which take 238 µs there, the path to an \
-         imitated storage costs 119 µs"
+        "{says} 1.5 times as long as on the medium: of a write in a row and its flush, which take \
+         238 µs there, the path to an imitated storage costs 119 µs"
     );
     let [tables, screen] = shown(&file);
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

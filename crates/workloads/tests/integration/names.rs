@@ -7,7 +7,7 @@ use embermark_workloads::{Spec, WORKLOADS, find};
 
 #[test]
 fn workloads_are_found_by_name_and_a_misspelt_one_is_answered_with_the_nearest() {
-    assert_eq!(find("sensors").unwrap().info().id, "sensors");
+    assert_eq!(find("sensors").unwrap().id(), "sensors");
     let error = find("sensor").err().unwrap().to_string();
     assert!(error.contains("did you mean 'sensors'?"), "{error}");
 }
@@ -15,13 +15,13 @@ fn workloads_are_found_by_name_and_a_misspelt_one_is_answered_with_the_nearest()
 #[test]
 fn every_published_file_is_a_workload() {
     for (name, _) in embermark_language::PUBLISHED {
-        assert_eq!(find(name).unwrap().info().id, *name);
+        assert_eq!(find(name).unwrap().id(), *name);
     }
 }
 
 #[test]
 fn variants_change_phases_that_there_are() {
-    for workload in &*WORKLOADS {
+    for workload in WORKLOADS {
         let info = workload.info();
         for variant in info.variants {
             for changed in variant.changes {

@@ -73,11 +73,15 @@ pub(super) fn find(
     field: usize,
     guess: &Guess,
 ) -> Result<Option<Format>, DataError> {
-    let hours = |day: &'static str| HOURS.split('|').map(move |hours| format!("{day}{hours}"));
-    let all = WHOLE.split('|').map(str::to_owned).chain(DAYS.split('|').flat_map(hours));
     let is_time = names::is_day(&source.fields()[field].name);
-    let all = all.filter(|format| is_time || !may_be_versions(format, guess));
+    let all = all().filter(|format| is_time || !may_be_versions(format, guess));
     matching(source, field, guess, &all.collect::<Vec<_>>())
+}
+
+/// Returns every known format.
+fn all() -> impl Iterator<Item = String> {
+    let hours = |day: &'static str| HOURS.split('|').map(move |hours| format!("{day}{hours}"));
+    WHOLE.split('|').map(str::to_owned).chain(DAYS.split('|').flat_map(hours))
 }
 
 /// Whether texts in this format may be versions or other codes: a number of one digit, and a year
@@ -103,6 +107,43 @@ fn has_widths(format: &str, text: &str) -> bool {
         'j' => number.len() == 3,
         _ => true,
     })
+}
+
+/// Whether a text has digits, letters and other characters where a format has them, as `strptime`
+/// requires. There are hundreds of formats, and DuckDB takes longer to plan one than to try it.
+fn has_shape(format: &str, text: &str) -> bool {
+    let (mut codes, mut rest) = (format.chars(), text.trim_ascii_start());
+    let mut is_after_digits = false;
+    while let Some(code) = codes.next() {
+        let is_number_before = std::mem::take(&mut is_after_digits);
+        let left = match code {
+            ' ' => {
+                rest = rest.trim_ascii_start();
+                continue;
+            }
+            '%' => match codes.next() {
+                Some('a' | 'A' | 'b' | 'B' | 'p') => {
+                    rest.trim_start_matches(|letter: char| letter.is_ascii_alphabetic())
+                }
+                Some(
+                    'd' | 'f' | 'g' | 'G' | 'H' | 'I' | 'j' | 'm' | 'M' | 'S' | 'u' | 'V' | 'y'
+                    | 'Y',
+                ) => {
+                    is_after_digits = true;
+                    rest.trim_start_matches(|digit: char| digit.is_ascii_digit())
+                }
+                // A zone, which may have any of them, is at the end.
+                _ => return true,
+            },
+            literal => rest.strip_prefix(literal).unwrap_or(rest),
+        };
+        // Numbers without anything between are one.
+        if left.len() == rest.len() && !(is_number_before && is_after_digits) {
+            return false;
+        }
+        rest = left;
+    }
+    rest.trim_ascii_start().is_empty()
 }
 
 /// Returns the format of a field with times of day.
@@ -162,8 +203,10 @@ fn matching(
     if texts.is_empty() || !texts.iter().all(has_digits) {
         return Ok(None);
     }
-    let is_wide = |format: &&String| guess.texts().all(|text| has_widths(format, text));
-    let formats: Vec<String> = formats.iter().filter(is_wide).cloned().collect();
+    let fits = |format: &&String| {
+        guess.texts().all(|text| has_shape(format, text) && has_widths(format, text))
+    };
+    let formats: Vec<String> = formats.iter().filter(fits).cloned().collect();
     if formats.is_empty() {
         return Ok(None);
     }
@@ -213,4 +256,76 @@ fn matching(
     let shortest = (0..best.len()).min_by_key(|at| spans[*at]).unwrap_or(usual);
     let chosen = if spans[shortest] < spans[usual] / 2 { shortest } else { usual };
     Ok(Some(Format { text: best[chosen].clone(), is_doubtful }))
+}
+
+#[cfg(test)]
+mod tests {
+    use embermark_libraries::duckdb::connection::Connection;
+    use embermark_libraries::duckdb::library::LIBRARY;
+    use embermark_skips::sampled;
+
+    use super::*;
+
+    /// Tries formats with texts in every format, and with the same in lower case and with more
+    /// blanks.
+    #[test]
+    fn a_text_without_the_shape_of_a_format_is_no_time_by_it() {
+        let connection = Connection::open(&LIBRARY.get().unwrap().api, None, &[]).unwrap();
+        let clocks = CLOCKS.into_iter().chain(PACKED_CLOCKS.map(|(format, _)| format));
+        let formats: Vec<String> = all().chain(clocks.map(str::to_owned)).collect();
+        let quoted = |format: &String| Literal::Text(format.clone());
+        let written = formats.iter().map(|format| {
+            format!("strftime(TIMESTAMP '2024-03-05 16:07:08.25', {})", quoted(format))
+        });
+        let sql = format!("SELECT {}", written.collect::<Vec<_>>().join(", "));
+        let own: Vec<String> =
+            connection.texts(&sql).unwrap().into_iter().flatten().flatten().collect();
+        assert_eq!(own.len(), formats.len());
+        let others = own.iter().flat_map(|text| {
+            [text.clone(), text.to_lowercase(), format!(" {} ", text.replace(' ', "  "))]
+        });
+        let texts: Vec<String> = others.collect();
+        for (format, own) in sampled(formats.iter().zip(&own), 16) {
+            assert!(
+                has_shape(format, own) && has_shape(format, &format!("  {own} ")),
+                "{format}: {own}"
+            );
+            let others = texts.iter().filter(|text| !has_shape(format, text));
+            let others: Vec<Literal> = others.cloned().map(Literal::Text).collect();
+            assert!(others.len() > formats.len() / 2, "{format} is of the shape of most");
+            let sql = format!(
+                "SELECT text FROM (SELECT unnest({}) AS text) WHERE try_strptime(text, {}) IS NOT NULL",
+                Literal::List(others),
+                quoted(format)
+            );
+            assert_eq!(connection.texts(&sql).unwrap(), Vec::<Vec<_>>::new(), "{format}");
+        }
+    }
+
+    #[test]
+    fn shapes_are_those_of_numbers_letters_and_what_is_between() {
+        for (format, text) in [
+            ("%Y-%m-%d %H:%M:%S", "2024-03-05  16:07:08"),
+            ("%Y%m%d%H%M%S", "20240305160708"),
+            ("%Y%m%d %H%M%S", "20240305 160708"),
+            ("%a %b %d %H:%M:%S %Y", "Tue Mar  5 16:07:08 2024"),
+            ("%d.%m.%Y %H:%M Uhr", "5.3.2024 16:07 Uhr"),
+            ("%Y-%m-%d %H:%M:%S %z", "2024-03-05 16:07:08 +01:00"),
+            ("%d. %B %Y", "5. march 2024"),
+        ] {
+            assert!(has_shape(format, text), "{format}: {text}");
+        }
+        for (format, text) in [
+            ("%Y-%m-%d", "2024-03-05 16:07:08"),
+            ("%Y-%m-%d %H:%M", "2024-03-05 16:07:08"),
+            ("%Y-%m-%d", "2024/03/05"),
+            ("%Y-%m-%d", "2024-Mar-05"),
+            ("%Y-%b-%d", "2024-03-05"),
+            ("%Y-%m-%d", "-2024-03-05"),
+            ("%H:%M Uhr", "16:07"),
+            ("%d. %B %Y", "5. März 2024"),
+        ] {
+            assert!(!has_shape(format, text), "{format}: {text}");
+        }
+    }
 }

@@ -180,23 +180,21 @@ fn parse_server(server: &str) -> Result<(&str, &str), Failure> {
 }
 
 /// Sends orders over the fleet's SSH.
-struct AnsibleTransport<'a> {
-    clients: Clients<'a>,
+struct AnsibleTransport {
+    clients: Clients,
 }
 
-impl AnsibleTransport<'_> {
+impl AnsibleTransport {
     /// Sends a message to every machine, and returns their answers.
-    fn send_to_all(&self, messages: Vec<Message>) -> Result<Vec<String>, String> {
-        let names = self.clients.names();
-        let messages: Vec<(&str, Option<Message>)> =
-            names.iter().map(String::as_str).zip(messages.into_iter().map(Some)).collect();
-        let answers = self.clients.send(&messages, false).map_err(|error| error.to_string())?;
-        let said = names.iter().zip(answers);
+    fn send_to_all(&mut self, messages: Vec<Message>) -> Result<Vec<String>, String> {
+        let messages: Vec<_> = (0..).zip(messages.into_iter().map(Some)).collect();
+        let answers = self.clients.send(&messages, false);
+        let said = self.clients.names().iter().zip(answers);
         said.map(|(name, answer)| answer.output.map_err(|why| format!("{name}: {why}"))).collect()
     }
 }
 
-impl OrderTransport for AnsibleTransport<'_> {
+impl OrderTransport for AnsibleTransport {
     fn names(&self) -> Vec<String> {
         self.clients.names().to_vec()
     }
@@ -218,15 +216,12 @@ impl OrderTransport for AnsibleTransport<'_> {
     }
 
     fn send(&mut self, orders: &[(usize, Vec<Order>)], clocks: bool) -> Vec<MachineReplies> {
-        let names = self.clients.names();
         let message = |orders: &Vec<Order>| {
             let input = serde_json::to_string(orders).unwrap_or_default();
             (!orders.is_empty()).then_some(Message { command: "order", input })
         };
-        let messages: Vec<(&str, Option<Message>)> = orders
-            .iter()
-            .map(|(machine, orders)| (names[*machine].as_str(), message(orders)))
-            .collect();
+        let messages: Vec<(usize, Option<Message>)> =
+            orders.iter().map(|(machine, orders)| (*machine, message(orders))).collect();
         let carried = |(answer, asked): (Answer, bool)| {
             let replies = answer.output.and_then(|said| match asked {
                 true => serde_json::from_str(&said).map_err(|error| format!("its reply: {error}")),
@@ -234,16 +229,9 @@ impl OrderTransport for AnsibleTransport<'_> {
             });
             MachineReplies { replies, clock: answer.clock }
         };
-        match self.clients.send(&messages, clocks) {
-            Ok(answers) => {
-                let asked = messages.iter().map(|(_, message)| message.is_some());
-                answers.into_iter().zip(asked).map(carried).collect()
-            }
-            Err(error) => {
-                let lost = || MachineReplies { replies: Err(error.to_string()), clock: None };
-                orders.iter().map(|_| lost()).collect()
-            }
-        }
+        let answers = self.clients.send(&messages, clocks);
+        let asked = messages.iter().map(|(_, message)| message.is_some());
+        answers.into_iter().zip(asked).map(carried).collect()
     }
 }
 

@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::process::{Command, ExitCode, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,10 +13,10 @@ use embermark_durability::{FileSystem, enter_mount_namespace};
 use embermark_harness::interrupt::{Interrupt, on_signals};
 use embermark_harness::kill_with_parent;
 use embermark_model::Storage;
-use embermark_report::{format, near_path};
+use embermark_report::{LATE, format, near_path};
 use embermark_storage::{ImitationError, Imitator};
 
-use crate::error::Failure;
+use crate::error::{Failure, INTERRUPTED};
 use crate::plan::size;
 
 /// Smallest size of the file system, in bytes.
@@ -41,7 +41,8 @@ pub struct TryArgs {
     command: Vec<OsString>,
 }
 
-/// Runs the command, and exits with its status.
+/// Runs the command, and exits with its status, or with 130 if a signal asked to stop before it had
+/// ended.
 pub fn run(args: &TryArgs) -> Result<ExitCode, Failure> {
     let storage = super::find_storage(&args.storage)?;
     let size = match size("--size", &args.size)? {
@@ -59,55 +60,47 @@ pub fn run(args: &TryArgs) -> Result<ExitCode, Failure> {
     scratch.close().map_err(|error| {
         Failure::runtime(format!("cannot remove {}: {error}", folder.display()))
     })?;
-    let status = ended?;
+    let Some(status) = ended? else { return Ok(ExitCode::from(INTERRUPTED)) };
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     Ok(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
 }
 
+/// Returns the status of the command, and `None` if a signal asked to stop. One that comes before
+/// the command has started leaves it out.
 fn run_on_storage(
     args: &TryArgs,
     storage: &Storage,
     size: u64,
     scratch: &Path,
     interrupt: &Interrupt,
-) -> Result<ExitStatus, Failure> {
+) -> Result<Option<ExitStatus>, Failure> {
     let imitator = Imitator::begin(scratch).map_err(|error| not_imitable(storage, &error))?;
     imitator.check_imitable(storage, size).map_err(Failure::usage)?;
     let image = scratch.join("image");
-    FileSystem::Ext4.make(&image, size).map_err(|error| not_imitable(storage, &error))?;
+    match FileSystem::Ext4.make(&image, size) {
+        // The terminal's signal also ends the program that makes it.
+        _ if interrupt.is_set() => return Ok(None),
+        made => made.map_err(|error| not_imitable(storage, &error))?,
+    }
     let mounted = imitator.mount(storage, scratch, &image, FileSystem::Ext4);
     let mounted = mounted.map_err(|error| match error {
         ImitationError::Device(error) => not_imitable(storage, &error),
         error => Failure::usage(error),
     })?;
-    let program = match args.command.split_first() {
-        Some((program, _)) => program.clone(),
-        None => env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into()),
-    };
-    let mut command = Command::new(&program);
-    command.args(args.command.iter().skip(1));
-    command.current_dir(&mounted.at).env("EMBERMARK_STORAGE", &mounted.at);
-    // Without this program there is no storage.
-    kill_with_parent(&mut command);
-    if args.command.is_empty() {
-        say!("{}: ext4 at {}; 'exit' ends it", storage.name, mounted.at.display());
-    }
-    let ended = match command.spawn() {
-        Ok(child) => wait(child, interrupt).map_err(Failure::runtime),
-        Err(error) => {
-            let program = Path::new(&program).display();
-            Err(usage!("cannot run {program}: {error}"))
-        }
-    };
+    let starts = !interrupt.is_set();
+    let ended = if starts { run_command(args, storage, &mounted.at, interrupt) } else { Ok(None) };
     let (_, kept) = mounted.unmount().map_err(|error| {
         Failure::runtime(format!("{error}; a process that the command started may still use it"))
     })?;
     let status = ended?;
+    if !starts {
+        return Ok(None);
+    }
     let us = |ns: u64| format::duration(ns as f64);
     let share = kept.late as f64 / kept.requests.max(1) as f64;
     let path = imitator.path();
     say!(
-        "{}: {} requests took {} by the model; {} completed more than 50 µs and 5 % late, the latest by {}",
+        "{}: {} requests took {} by the model; {} were {LATE}, the latest by {}",
         storage.name,
         format::count(kept.requests),
         us(kept.time_ns),
@@ -131,12 +124,33 @@ fn run_on_storage(
     Ok(status)
 }
 
-/// Waits for the command. A signal to this process first ends the command.
-fn wait(mut child: Child, interrupt: &Interrupt) -> std::io::Result<ExitStatus> {
+/// Runs the command in a folder. A signal to this process ends the command, and then there is no
+/// status.
+fn run_command(
+    args: &TryArgs,
+    storage: &Storage,
+    folder: &Path,
+    interrupt: &Interrupt,
+) -> Result<Option<ExitStatus>, Failure> {
+    let program = match args.command.split_first() {
+        Some((program, _)) => program.clone(),
+        None => env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into()),
+    };
+    let mut command = Command::new(&program);
+    command.args(args.command.iter().skip(1));
+    command.current_dir(folder).env("EMBERMARK_STORAGE", folder);
+    // Without this program there is no storage.
+    kill_with_parent(&mut command);
+    if args.command.is_empty() {
+        say!("{}: ext4 at {}; 'exit' ends it", storage.name, folder.display());
+    }
+    let mut child = command
+        .spawn()
+        .map_err(|error| usage!("cannot run {}: {error}", Path::new(&program).display()))?;
     let mut asked: Option<Instant> = None;
     loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
+        if let Some(status) = child.try_wait().map_err(Failure::runtime)? {
+            return Ok(asked.is_none().then_some(status));
         }
         match asked {
             None if interrupt.is_set() => {

@@ -66,6 +66,15 @@ impl Documents for Listed<'_> {
     }
 }
 
+/// The rows of a table, all made before they are passed on.
+struct Made<'a>(std::slice::Iter<'a, [sql::Param<'a>; 2]>);
+
+impl sql::Rows for Made<'_> {
+    fn next(&mut self) -> Option<&[sql::Param<'_>]> {
+        self.0.next().map(|row| &row[..])
+    }
+}
+
 fn load(store: &mut dyn DocumentStore, from: u64, end: u64) -> Result<()> {
     let notes = store.collection(&NOTES)?;
     let texts: Vec<_> = (from..end).map(words).collect();
@@ -82,6 +91,11 @@ pub fn fill(store: &mut Store) -> Result<()> {
         Store::Sql(store) => {
             let table = store.dialect().create_table(&TABLE);
             store.batch(&table)?;
+            let texts: Vec<_> = (0..ROWS).map(words).collect();
+            let rows =
+                (0..).zip(&texts).map(|(n, text)| [sql::Param::Int(n), sql::Param::Text(text)]);
+            let rows: Vec<_> = rows.collect();
+            store.bulk_insert(&TABLE, &mut Made(rows.iter()))?;
         }
         Store::Kv(store) => {
             let table = store.table(&KEYED)?;
@@ -91,10 +105,7 @@ pub fn fill(store: &mut Store) -> Result<()> {
             store.create(&NOTES)?;
             load(store.as_mut(), 0, ROWS)?;
         }
-        Store::Series(_) => {}
-    }
-    if !matches!(store, Store::Kv(_) | Store::Document(_)) {
-        add(store, 0, ROWS)?;
+        Store::Series(_) => add(store, 0, ROWS)?,
     }
     store.lifecycle().maintain()
 }

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
 use std::ops::{Deref, DerefMut};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use embermark_data::telemetry::{Event, Payload, generate};
@@ -16,8 +16,9 @@ use embermark_meter::{Measured, Meter};
 use embermark_model::plan::DataSource;
 use embermark_model::result::ClientRun;
 use embermark_model::{Durability, Scale};
-use embermark_skips::{is_here, sampled};
+use embermark_skips::{is_here, is_long, sampled};
 use embermark_workloads::{Bench, BenchPhase, Spec, find};
+use nix::sys::statvfs::statvfs;
 use tempfile::TempDir;
 
 /// Rows staged for the sensors workload.
@@ -101,9 +102,21 @@ pub fn spread_over<T: Clone>(
     pairs
 }
 
+/// Free bytes that the memory needs to have databases of several tests in it.
+const ENOUGH: u64 = 6_000_000_000;
+
+/// Returns where databases are: only answers are looked at, so that is memory, if it has enough. On a
+/// disk servers create and delete thousands of files, which takes ext4 without a journal longer than
+/// their work. `make test-long` uses the disk.
+fn databases() -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    let free = statvfs(memory).map_or(0, |of| of.blocks_available() * of.fragment_size());
+    if free > ENOUGH && !is_long() { memory.to_owned() } else { std::env::temp_dir() }
+}
+
 /// Returns a folder for one database, removed with it.
 pub fn options() -> (TempDir, OpenOptions) {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir_in(databases()).unwrap();
     let path = dir.path().canonicalize().unwrap();
     (dir, OpenOptions::new(path, Durability::None, 64 << 20))
 }
