@@ -233,8 +233,15 @@ impl Test<'_> {
         vec![Promised::after(TABLE_COMMIT - 1); self.clients() as usize]
     }
 
+    /// Makes the error of an engine that fails the undisturbed work, or of a machine whose disk has
+    /// no room for it: an engine may then fail in any way.
     pub(crate) fn engine_error(&self, message: impl Into<String>) -> TestError {
-        TestError::Engine { engine: self.subject.name(), message: message.into() }
+        let (engine, message) = (self.subject.name(), message.into());
+        let Ok(Some(why)) = self.lacks_room() else {
+            return TestError::Engine { engine, message };
+        };
+        let why = io::Error::new(io::ErrorKind::StorageFull, format!("{why}; {engine}: {message}"));
+        TestError::io("do the undisturbed work")(why)
     }
 
     /// Fails unless a database holds what it must.
@@ -251,18 +258,24 @@ impl Test<'_> {
 
     /// Checks that this machine's disk has room. An engine that finds none breaks no promise.
     pub(crate) fn check_room(&self) -> Result<()> {
-        let doing = "look for the cause of a finding";
-        let stat = statvfs(&self.settings.folder);
-        let stat = stat.map_err(|errno| TestError::io(doing)(errno.into()))?;
+        let room = self.lacks_room().and_then(|why| {
+            why.map_or(Ok(()), |why| Err(io::Error::new(io::ErrorKind::StorageFull, why)))
+        });
+        room.map_err(TestError::io("look for the cause of a finding"))
+    }
+
+    /// Returns why this machine's disk may be to blame for what an engine does, if it may.
+    fn lacks_room(&self) -> io::Result<Option<String>> {
+        let stat = statvfs(&self.settings.folder)?;
         let free = stat.blocks_available() * stat.fragment_size();
-        if free >= LEAST_FREE {
-            return Ok(());
-        }
-        let [free, least] = [free, LEAST_FREE].map(|bytes| bytes >> 20);
-        let why = format!(
-            "the disk with the experiment's files has {free} MiB free, so it may be to blame: leave {least} MiB free"
-        );
-        Err(TestError::io(doing)(io::Error::new(io::ErrorKind::StorageFull, why)))
+        Ok((free < LEAST_FREE).then(|| {
+            let [free, least] = [free, LEAST_FREE].map(|bytes| bytes >> 20);
+            let full = if free == 0 { "disk full: " } else { "" };
+            format!(
+                "{full}the disk with the experiment's files has {free} MiB free, so it may be to blame: leave \
+                 {least} MiB free"
+            )
+        }))
     }
 
     /// Whether the tier promises to survive the experiment.
@@ -311,5 +324,36 @@ impl Test<'_> {
             took_ms: 0,
             examples: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use embermark_engines::registry::ENGINES;
+
+    use super::*;
+
+    #[test]
+    fn an_engine_that_fails_on_a_full_disk_is_not_to_blame() {
+        let program = WorkerProgram { program: PathBuf::new(), args: Vec::new(), library: None };
+        let says = |folder: &Path| {
+            let folder = folder.to_owned();
+            let settings = Settings { folder, ..Settings::new(Path::new(""), program.clone()) };
+            let test = Test {
+                subject: Subject::from(ENGINES[0]),
+                durability: Durability::Process,
+                experiment: Experiment::Kill,
+                short: None,
+                filling: None,
+                settings: &settings,
+                stop: &|| false,
+            };
+            test.engine_error("no such table").to_string()
+        };
+        // This file system never has a free block.
+        let full = says(Path::new("/proc"));
+        assert!(full.contains(": disk full: ") && full.ends_with(": no such table"), "{full}");
+        let gone = says(Path::new("/nowhere"));
+        assert!(gone.ends_with("fails the undisturbed work: no such table"), "{gone}");
     }
 }

@@ -100,12 +100,7 @@ pub fn colour(stream: &impl IsTerminal) -> bool {
 
 /// Returns a path as a word of a shell, for commands that a user copies.
 pub fn word(path: &Path) -> String {
-    let text = path.display().to_string();
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text;
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
+    foreign::word(&path.display().to_string())
 }
 
 #[cfg(test)]

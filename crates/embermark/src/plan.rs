@@ -28,7 +28,7 @@ use configurations::{candidates, columns};
 pub use configurations::{configurations, parse_configuration};
 pub use engine_libraries::{engine_libraries, ids_or};
 use files::ChosenWorkloads;
-pub use files::{built_in_file, resembles_workload, workloads_of_plan};
+pub use files::{built_in_file, check_workload, workloads_of_plan};
 pub use licences::{check_accepted, not_accepted};
 use memory::size_from;
 pub use memory::{cache, memory_limits, size};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use embermark_engines::{Availability, Engine, Kind, Tier};
 use embermark_model::plan::{Plan, Rate};
 use embermark_model::{CellId, Configuration, Durability, Extent, MemoryLimit, Scale, Status};
-use embermark_workloads::{Info as WorkloadInfo, Protocol, VariantInfo};
+use embermark_workloads::{CONFIRMATIONS, Info as WorkloadInfo, Protocol, VariantInfo};
 use serde::{Deserialize, Serialize};
 
 use crate::{Catalog, Result};
@@ -16,7 +16,7 @@ mod check;
 mod conditions;
 mod sharing;
 
-pub use check::{check_configurations, check_effects, check_urls};
+pub use check::{check_configuration, check_configurations, check_effects, check_urls};
 pub(crate) use conditions::{least_memory_limit, never_cold, skip_memory_limits, skip_storages};
 use conditions::{unsupported, unsupported_condition};
 
@@ -206,6 +206,41 @@ pub(crate) fn times(plan: &Plan, workload: &WorkloadInfo) -> (u64, u64) {
         plan.window_ms.unwrap_or_else(|| milliseconds(own.window)),
         plan.warm_up_ms.unwrap_or_else(|| milliseconds(own.warm_up)),
     )
+}
+
+/// Returns the time in ms that the phases of a trial last as requested, or at most.
+pub(crate) fn lasting_ms(plan: &Plan, workload: &WorkloadInfo, phases: usize) -> u64 {
+    let (window_ms, warm_up_ms) = times(plan, workload);
+    let windows = match (workload.lasts, plan.rate) {
+        (false, _) if workload.until_steady => phases as u64,
+        (false, _) => 0,
+        (true, Rate::PerSecond(_)) => phases as u64,
+        (true, Rate::Max) => CONFIRMATIONS,
+    };
+    (window_ms + warm_up_ms).saturating_mul(windows)
+}
+
+/// Returns why a run may take longer than its time limit, as far as its plan shows. Runs of other
+/// phases are stopped. `None` without a limit.
+///
+/// # Errors
+/// If the catalog lacks a workload.
+pub fn may_exceed(plan: &Plan, cells: &[PlannedCell], catalog: &Catalog) -> Result<Option<String>> {
+    let Some(limit) = plan.lasts_ms else { return Ok(None) };
+    if plan.rate == Rate::Max {
+        let says = "a search for the highest rate takes a minute or more of each engine, and is not \
+                    stopped";
+        return Ok(Some(says.to_owned()));
+    }
+    let mut fixed_ms = 0_u64;
+    for PlannedCell { id, phases, .. } in cells {
+        let workload = catalog.workload(&id.workload)?.info();
+        fixed_ms = fixed_ms.saturating_add(lasting_ms(plan, &workload, phases.len()));
+    }
+    Ok((fixed_ms > limit).then(|| {
+        let seconds = fixed_ms.div_ceil(1_000);
+        format!("phases of a fixed length take up to {seconds} s, and are not stopped")
+    }))
 }
 
 /// Returns the number of trials of each cell.

@@ -48,7 +48,8 @@ impl Run<'_> {
         }
         let trial_disks = trial_disks.ok();
         let records = self.records(trial_disks.as_ref())?;
-        let (mut fits, mut missed) = (true, 0);
+        let all = self.journal.counted.len() + cells.len();
+        let (mut fits, mut is_late) = (true, false);
         for (place, (number, cell)) in (before + 1..).zip(cells).enumerate() {
             // Tables of competing cells are counted one by one. A table that would not end in time
             // is skipped.
@@ -63,11 +64,11 @@ impl Run<'_> {
             let figures =
                 |ended: &&EndedTrial| ended.cell == cell.id && ended.trial.status.has_figures();
             let timed = self.journal.trials.iter().find(figures).map(|ended| load_of(&ended.trial));
-            let Some(load) = timed.filter(|_| !lasts || trial_disks.is_some()) else { continue };
-            if !fits {
-                missed += 1;
-                continue;
-            }
+            let had_trial = || self.journal.trials.iter().any(|ended| ended.cell == cell.id);
+            let is_left = if timed.is_some() { !fits } else { !had_trial() };
+            is_late |= is_left && self.ends().is_some();
+            let load = timed.filter(|_| fits && (!lasts || trial_disks.is_some()));
+            let Some(load) = load else { continue };
             let after: Vec<&PlannedCell> = cells[place + 1..].iter().collect();
             self.progress.to_go(expected(&after, &self.journal.trials));
             self.progress.trial(number, &cell.id, 0);
@@ -87,11 +88,16 @@ impl Run<'_> {
             let cell = cell.id.clone();
             self.journal.add(Line::Counted { counted: Box::new(EndedTrial { cell, trial }) })?;
         }
-        if missed > 0 {
-            self.not_counted(format!(
-                "the time (--for) was over before {missed} of {} cells were counted",
-                cells.len()
-            ))?;
+        if is_late {
+            let counted = self.journal.counted.len();
+            let late = |what: &str| {
+                let over = "the time (--for) was over before every cell was";
+                format!("{over} {what}: {counted} of {all} were")
+            };
+            self.not_counted(late("counted"))?;
+            if records {
+                self.not_modelled(late("modelled"))?;
+            }
         }
         Ok(())
     }
@@ -99,6 +105,11 @@ impl Run<'_> {
     fn not_counted(&mut self, why: String) -> Result<()> {
         self.progress.note(&why);
         self.journal.add(Line::NotCounted { not_counted: why })
+    }
+
+    fn not_modelled(&mut self, why: String) -> Result<()> {
+        self.progress.note(&why);
+        self.journal.add(Line::NotModelled { not_modelled: why })
     }
 
     /// Counts one cell: loads the database once by the phases of `load`, maintains and closes it
@@ -141,9 +152,7 @@ impl Run<'_> {
             }
         };
         let Err(why) = tried else { return Ok(true) };
-        let not_modelled = format!("no card was modelled: {why}");
-        self.progress.note(&not_modelled);
-        self.journal.add(Line::NotModelled { not_modelled })?;
+        self.not_modelled(format!("no card was modelled: {why}"))?;
         Ok(false)
     }
 }

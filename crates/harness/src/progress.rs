@@ -69,6 +69,11 @@ pub(crate) fn format_duration(lasts: Duration) -> String {
     }
 }
 
+/// Formats `1 trial` or `24 trials`.
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
 /// Number of ended trials before the remaining time is estimated: some trials take a hundred times
 /// as long as others.
 const FEWEST_ENDED: u32 = 3;
@@ -155,9 +160,12 @@ impl<W: Write> Progress for Lines<W> {
                 let line = format!("{}: {}", self.current, ending(status, reason, wall));
                 self.line(&line);
             } else if minutes > said {
-                let (ended, lasts_for) = (self.ended, format_duration(lasts));
-                let left = lasts.saturating_sub(began.elapsed()).as_secs();
-                self.line(&format!("{minutes} min of {lasts_for}: {ended} trials, {left} s to go"));
+                let (ended, limit) = (counted(self.ended.into(), "trial"), format_duration(lasts));
+                let left = match lasts.checked_sub(began.elapsed()) {
+                    Some(left) => format!("{} s to go", left.as_secs()),
+                    None => format!("{} s too long", (began.elapsed() - lasts).as_secs()),
+                };
+                self.line(&format!("{minutes} min of {limit}: {ended}, {left}"));
             }
             self.within = Some((began, lasts, said.max(minutes)));
             return;
@@ -219,6 +227,22 @@ mod tests {
             "[ 3/24] sqlite sensors 10k process single: ok 2.1 s\n\
          [14/24] sqlite sensors 10k process single #2: wrong 0.0 s (read: no)\n"
         );
+    }
+
+    #[test]
+    fn a_run_that_is_longer_than_its_time_says_by_how_much() {
+        let began = Instant::now().checked_sub(Duration::from_secs(125)).unwrap();
+        let says = |lasts| {
+            let mut lines = Lines::new(Vec::new());
+            lines.started_for(began, Duration::from_secs(lasts));
+            lines.trial(1, &cell(), 0);
+            lines.trial_ended(Status::Capped, None, Duration::from_secs(120));
+            String::from_utf8(lines.to).unwrap()
+        };
+        let [over, within] = [says(3), says(300)];
+        assert!(over.starts_with("2 min of 3 s: 1 trial, 12") && over.ends_with(" s too long\n"));
+        assert!(within.starts_with("2 min of 5 min: 1 trial, 17"), "{within}");
+        assert!(within.ends_with(" s to go\n"), "{within}");
     }
 
     #[test]

@@ -148,6 +148,8 @@ pub struct Job {
     pub is_referee: bool,
     /// Longest time of a run in ns by phase, if that is less than the plan's.
     pub bounds: BTreeMap<String, u64>,
+    /// The trial's share in ns of a run's time. `None` if its own time is known, or not limited.
+    pub share_ns: Option<u64>,
     /// Energy counters that are read around each run, outside its clock.
     pub energy_counters: Vec<Counter>,
 }

@@ -208,7 +208,13 @@ impl Run<'_> {
     fn repeat_cell(&mut self, cell: usize, trial: u32, cells: &[PlannedCell]) -> Result<()> {
         let order = self.journal.trials.len() as u32;
         let info = self.options.catalog.workload(&cells[cell].id.workload)?.info();
-        self.bounds = bounds(&self.lanes(cells), cell);
+        let lanes = self.lanes(cells);
+        self.bounds = bounds(&lanes, cell);
+        // How long another trial takes is known. The first ones of a table share what is left.
+        let lacks = |lane: &&Lane| lane.group == lanes[cell].group && lane.trials == 0;
+        let first = lanes.iter().filter(lacks).count().max(1) as u32;
+        let left = self.ends().filter(|_| trial == 0);
+        self.share = left.map(|ends| ends.saturating_duration_since(Instant::now()) / first);
         // A phase that lasts as long as requested is not slow.
         self.bounds.retain(|phase, _| !info.lasts && !info.windowed.contains(&phase.as_str()));
         self.take_turns(&[Turn { cell, trial, order }], order + 1, cells)

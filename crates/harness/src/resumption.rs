@@ -14,7 +14,7 @@ use crate::imitation::{Imitation, has_storage};
 use crate::journal::{self, Head};
 use crate::machine_limits::check_machine;
 use crate::outdir::{self, LockedFolder, OutDir};
-use crate::progress::Progress;
+use crate::progress::{Progress, counted};
 use crate::result_file::{assemble, write_result};
 use crate::run_options::RunOptions;
 use crate::session::Run;
@@ -92,13 +92,13 @@ pub fn resume(
     let done = before.trials.len();
     let of_all = match plan.lasts_ms {
         // Their number depends on the time.
-        Some(_) => done.to_string(),
-        None => format!("{done} of {all}"),
+        Some(_) => counted(done as u64, "trial"),
+        None => format!("{done} of {}", counted(all.into(), "trial")),
     };
-    progress.note(&format!("continuing the run of {started}: {of_all} trials are done"));
+    progress.note(&format!("continuing the run of {started}: {of_all} done"));
     if done > 0 {
         journal.warn(format!(
-            "the run was interrupted and continued at {} after {of_all} trials: the machine may \
+            "the run was interrupted and continued at {} after {of_all}: the machine may \
              have been in another state before",
             manifest::now()
         ))?;

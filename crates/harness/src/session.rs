@@ -6,10 +6,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use embermark_engines::Kind;
-use embermark_model::plan::{Plan, Rate};
+use embermark_model::plan::Plan;
 use embermark_model::result::Trial;
 use embermark_model::{CellId, StorageName};
-use embermark_workloads::CONFIRMATIONS;
 
 use crate::cells::PlannedCell;
 use crate::confinement::Confinement;
@@ -52,6 +51,9 @@ pub(crate) struct Run<'a> {
     pub later: Vec<PlannedCell>,
     /// Longest time of a run of the next trial in ns by phase, in addition to the plan's.
     pub bounds: BTreeMap<String, u64>,
+    /// Share of the run's time for the next trial, if that is the first one of its cell in a run
+    /// with a time limit.
+    pub share: Option<Duration>,
     /// Makes disks of a fixed size, or the reason why that is impossible. `None` until one is
     /// needed.
     pub trial_disks: Option<Result<TrialDisks, String>>,
@@ -92,6 +94,7 @@ impl<'a> Run<'a> {
             began: Instant::now(),
             later: Vec::new(),
             bounds: BTreeMap::new(),
+            share: None,
             trial_disks: None,
             imitation: None,
         }
@@ -151,13 +154,7 @@ impl Run<'_> {
         let workload = self.options.catalog.workload(&cell.workload)?.info();
         let (window_ms, warm_up_ms) = cells::times(self.plan, &workload);
         // A phase that lasts as long as requested is not late.
-        let windows = match (workload.lasts, self.plan.rate) {
-            (false, _) if workload.until_steady => phases.len() as u64,
-            (false, _) => 0,
-            (true, Rate::PerSecond(_)) => phases.len() as u64,
-            (true, Rate::Max) => CONFIRMATIONS,
-        };
-        let lasting_ms = (window_ms + warm_up_ms).saturating_mul(windows);
+        let lasting_ms = cells::lasting_ms(self.plan, &workload, phases.len());
         let group = cell.memory_limit.map(|limit| {
             self.confinement.trial(limit).map_err(|why| {
                 HarnessError::Failed(format!("a memory limit of {limit} cannot be set: {why}"))
@@ -219,6 +216,8 @@ impl Run<'_> {
                 Purpose::Timing => self.bounds.clone(),
                 _ => BTreeMap::new(),
             },
+            share_ns: (self.share.filter(|_| matches!(purpose, Purpose::Timing)))
+                .map(|share| share.as_nanos() as u64),
             energy_counters: supervisor.energy.map(Sampler::counters).unwrap_or_default(),
         };
         let mut silent = Silent;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::progress::counted;
 use crate::system::{self, System};
 
 /// Returns what slows the CPU down now, each in a few words. Empty if nothing does or nothing is
@@ -63,9 +64,8 @@ impl ThrottleMonitor {
         let mut seen = now(&self.system);
         let times =
             count(&self.system).zip(self.count).and_then(|(now, then)| now.checked_sub(then));
-        seen.extend(
-            times.filter(|times| *times > 0).map(|times| format!("it was throttled {times} times")),
-        );
+        let times = times.filter(|times| *times > 0);
+        seen.extend(times.map(|times| format!("it was throttled {}", counted(times, "time"))));
         self.reported = !seen.is_empty();
         self.reported.then(|| {
             format!(

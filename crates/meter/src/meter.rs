@@ -167,6 +167,11 @@ impl Meter {
         self.cap
     }
 
+    /// Sets the longest time of the next runs, if there is a limit.
+    pub const fn set_cap(&mut self, cap: Option<Duration>) {
+        self.cap = cap;
+    }
+
     /// Sets the measurements of a phase that measures itself, or of a client in another process.
     pub fn set_measured(&mut self, measured: Measured) {
         self.histogram.reset();

@@ -64,6 +64,18 @@ pub fn screen(text: &str, coloured: bool) -> String {
     out
 }
 
+/// Quotes a word for a shell, in commands that a user copies.
+pub fn word(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
+    // A word that begins with a dash would look like an option.
+    if !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    let mut shown = String::with_capacity(text.len());
+    text.chars().for_each(|c| show(c, &mut shown));
+    format!("'{}'", shown.replace('\'', r"'\''"))
+}
+
 /// Prepares a text for a CSV cell. Text that a spreadsheet would take for a formula gets a leading
 /// `'` (<https://owasp.org/www-community/attacks/CSV_Injection>). A number stays as it is.
 pub fn cell(text: &str) -> String {
@@ -126,6 +138,25 @@ mod tests {
             "\x1b[1mbold\x1b[0m\n\\u{1b}[2J\\u{1b}]0;title\\u{7} \\u{1b}[1"
         );
         assert!(!screen(text, false).contains('\x1b'));
+    }
+
+    #[test]
+    fn a_word_ends_no_word_and_begins_no_other_command() {
+        for (text, shown) in [
+            ("sensors", "sensors"),
+            ("results/ünï-2026/result.json", "results/ünï-2026/result.json"),
+            ("my  card/run", "'my  card/run'"),
+            ("R&D", "'R&D'"),
+            ("x; rm -rf ~", "'x; rm -rf ~'"),
+            ("it's", r"'it'\''s'"),
+            ("$(id)", "'$(id)'"),
+            ("-e", "'-e'"),
+            ("", "''"),
+            ("a\nb", r"'a\u{a}b'"),
+            ("\u{1b}[2J", r"'\u{1b}[2J'"),
+        ] {
+            assert_eq!(word(text), shown);
+        }
     }
 
     #[test]

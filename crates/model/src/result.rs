@@ -24,7 +24,7 @@ mod trial;
 mod wear;
 mod write_behind;
 
-pub use cell::Cell;
+pub use cell::{Cell, LEFT_OUT};
 pub use client_machines::{ClientMachine, ClientMachines, ClockOffset};
 pub use disk_curve::DiskCurve;
 pub use energy::{Energy, EnergyMeasurement, EnergySource, Period};
@@ -89,7 +89,7 @@ impl ResultFile {
             cell.counting = None;
             cell.explaining = None;
             cell.status = Status::Unavailable;
-            cell.reason = Some("left out: its licence forbids publishing figures".to_owned());
+            cell.reason = Some(LEFT_OUT.to_owned());
         }
         self
     }

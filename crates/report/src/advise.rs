@@ -125,7 +125,7 @@ fn table<'a>(
     let file = &*language.file;
     let kinds = &comparison.kinds;
     let mut engines: Vec<EngineAdvice> = Vec::new();
-    let mut absent: Vec<(String, Durability)> = Vec::new();
+    let mut absent: Vec<(String, Durability, &str)> = Vec::new();
     for group in &comparison.groups {
         for engine in &group.engines {
             let (name, tier) = (engine.name(), group.durability);
@@ -137,7 +137,10 @@ fn table<'a>(
                 let own: Vec<&Cell> = file.cells.iter().filter(is_own).collect();
                 let is_here = own.iter().any(|cell| cell.status != Status::Unavailable);
                 if !own.is_empty() && !is_here {
-                    absent.push((name.clone(), tier));
+                    let is_left_out = own.iter().all(|cell| cell.is_left_out());
+                    let word =
+                        if is_left_out { notes::LEFT_OUT } else { Status::Unavailable.name() };
+                    absent.push((name.clone(), tier, word));
                 }
                 engines.push(EngineAdvice {
                     engine: name,
@@ -151,6 +154,7 @@ fn table<'a>(
                     intervals: BTreeMap::new(),
                     by_workload: BTreeMap::new(),
                     lacks: BTreeMap::new(),
+                    words: BTreeMap::new(),
                     shortfalls: own.iter().filter_map(|cell| shortfall(cell)).collect(),
                 });
             }
@@ -158,12 +162,25 @@ fn table<'a>(
     }
     let tiers = Durability::ALL.map(|tier| (tier, ratios::lines(groups, kinds, tier)));
     let tiers = BTreeMap::from(tiers);
+    // Work that ended before its first phase is in no line.
+    let failed = |entry: &EngineAdvice, criterion: &str| {
+        let cells = file.cells.iter().filter(|cell| cell.status.is_failure());
+        let mut own = cells.filter(|cell| {
+            cell.id.durability == entry.tier
+                && text::plain(&cell.id.engine) == entry.engine
+                && groups.iter().any(|group| group.holds(&cell.id))
+        });
+        let of = own.find(|cell| criteria::workloads(criterion).contains(&&*cell.id.workload))?;
+        Some(of.status.to_string())
+    };
     for entry in &mut engines {
         for (criterion, lines) in &tiers[&entry.tier] {
             let standing = ratios::standing(lines, &entry.engine);
             if let Some((ratio, interval)) = standing.ratio {
                 entry.ratios.insert(criterion, ratio);
                 entry.intervals.extend(interval.map(|interval| (*criterion, interval)));
+            } else if let Some(word) = standing.word.or_else(|| failed(entry, criterion)) {
+                entry.words.insert(criterion, word);
             }
             if !standing.by_workload.is_empty() {
                 let place = |(workload, ratio)| Some((place(groups, entry.tier, workload)?, ratio));
@@ -172,15 +189,18 @@ fn table<'a>(
             }
             if !standing.lacks.is_empty() {
                 // Of an engine that is not here, one word says it.
-                let is_absent = absent.contains(&(entry.engine.clone(), entry.tier));
-                let word = || vec![Status::Unavailable.to_string()];
-                entry.lacks.insert(criterion, if is_absent { word() } else { standing.lacks });
+                let of = |(name, tier, _): &&(String, Durability, &str)| {
+                    (name, *tier) == (&entry.engine, entry.tier)
+                };
+                let word = absent.iter().find(of).map(|(.., word)| vec![(*word).to_owned()]);
+                entry.lacks.insert(criterion, word.unwrap_or(standing.lacks));
             }
         }
     }
     over_the_best(&mut engines);
     let made_of = |group: &Group<'_>| -> Vec<&'static str> {
-        let has = |lines: &[line::Line<'_>]| lines.iter().any(|l| l.workload == group.workload);
+        let is_of = |l: &line::Line<'_>| l.workload == group.workload && !l.ratios.is_empty();
+        let has = |lines: &[line::Line<'_>]| lines.iter().any(is_of);
         let own = tiers[&group.durability].iter().filter(|(_, lines)| has(lines));
         own.map(|(criterion, _)| *criterion).collect()
     };
@@ -194,7 +214,8 @@ fn table<'a>(
         clients: language.clients.clone(),
         at: levels::label(*rows, *conditions, language.name.as_deref(), network.as_deref()),
         network,
-        files: file.plan.workload_files.keys().cloned().collect(),
+        planned: text::unique(groups.iter().map(|group| remedy::Planned::new(group))),
+        longer: remedy::longer(&file.plan),
         criteria: criteria::list(),
         rests_on: rests_on.collect(),
         engines,
@@ -203,7 +224,7 @@ fn table<'a>(
     let measured = |tier: &Durability| table.engines.iter().any(|entry| entry.tier == *tier);
     let missing = Durability::ALL.into_iter().filter(|tier| !measured(tier));
     let of_ingest = criteria::workloads("ingest");
-    let ingest = table.rests_on.iter().any(|of| of_ingest.contains(&of.workload.as_str()));
+    let ingest = table.planned.iter().any(|of| of_ingest.contains(&of.workload.as_str()));
     let weighted: &[&str] = if ingest { &["ingest"] } else { &[] };
     let command = |tier| (tier, remedy::command(&table, tier, weighted));
     table.commands = missing.map(command).collect();

@@ -11,7 +11,7 @@ use crate::document::{self, Block};
 use crate::note::{self, Note, Section, note};
 use crate::{Options, ReportError, text};
 
-pub use anonymous::{Anonymous, anonymous};
+pub use anonymous::{Anonymous, Private, anonymous};
 
 /// Answer of a result to one rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -14,8 +14,8 @@ pub(crate) use manifests::ONE_RUN;
 pub use manifests::{Differences, conditions, differences, unpoolable};
 pub use pairs::StatusChange;
 pub(crate) use pairs::{Pairs, PhasePair, pairs};
-pub(crate) use render::turned;
 pub use render::{csv, json, markdown, table};
+pub(crate) use render::{turned, unlike};
 pub use usage::UsageChange;
 
 use crate::statistics::{discoveries, includes_one, ratio_interval, welch_p};

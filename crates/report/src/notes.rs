@@ -28,6 +28,9 @@ use crate::scaling::{self, Scaling};
 use crate::summary::Comparison;
 use crate::text;
 
+/// Marks engines whose figures were left out because their licence forbids publishing them.
+pub(crate) const LEFT_OUT: &str = "left out by licence";
+
 /// Returns the warning at the top of a report with figures that may not be published.
 pub(crate) fn notice(file: &ResultFile) -> Option<String> {
     unpublishable_notice(&file.unpublishable())

@@ -51,6 +51,12 @@ impl<'a> View<'a> {
     fn new(comparison: &'a Comparison<'a>, options: &'a Options<'a>) -> Self {
         Self { comparison, lines: means::lines(&comparison.groups), options }
     }
+
+    /// Whether a tier has a table. That of a single engine would have nothing but dashes.
+    fn has_table(&self, tier: Durability) -> bool {
+        let mut own = self.lines.iter().filter(|line| line.group.durability == tier);
+        own.any(|line| line.boxes.iter().any(|one| *one != Standing::Nothing))
+    }
 }
 
 /// Returns the screen of `file`, `options.width` columns wide. It ends with a line break.
@@ -85,8 +91,10 @@ fn tier_tables(view: &View<'_>) -> Vec<String> {
     for tier in text::unique(view.lines.iter().map(|line| line.group.durability)) {
         let lines = view.lines.iter().filter(|line| line.group.durability == tier);
         let lines: Vec<&Line<'_>> = lines.collect();
-        out.push(head(tier, view.options));
-        out.extend(boxes(&lines, view.options));
+        let has_table = view.has_table(tier);
+        out.push(head(tier, has_table, view.options));
+        out.extend(has_table.then(|| boxes(&lines, view.options)).into_iter().flatten());
+        out.extend(no_comparison(&lines));
         out.extend(strengths::block(view, &lines));
     }
     out
@@ -164,14 +172,17 @@ fn rests_on(comparison: &Comparison<'_>, all: &[TierStanding], width: usize) -> 
     (!text.is_empty()).then_some(text)
 }
 
-/// Returns the heading of a tier: what its commits survive.
-fn head(tier: Durability, options: &Options<'_>) -> String {
+/// Returns the heading of a tier: what its commits survive, and what its table has, if it has one.
+fn head(tier: Durability, has_table: bool, options: &Options<'_>) -> String {
     let survives = match tier {
         Durability::None => "a commit may be lost with its process",
         Durability::Process => "a commit survives the death of its process",
         Durability::Power => "a commit survives a power cut",
     };
     let heading = table::heading(&format!("Durability {tier}: {survives}"), options);
+    if !has_table {
+        return heading;
+    }
     let says = "Times the fastest engine's time, geometric mean over a workload's phases.";
     format!("{heading}\n{}", table::wrapped(says, options.width, "", "").join("\n"))
 }
@@ -198,7 +209,6 @@ fn boxes(lines: &[&Line<'_>], options: &Options<'_>) -> Vec<String> {
         let says = format!("In the tables: {}", hidden.join(", "));
         out.push(table::wrapped(&says, options.width, "", "  ").join("\n"));
     }
-    out.extend(no_comparison(lines));
     out
 }
 
@@ -287,7 +297,7 @@ fn box_text(standing: &Standing<'_>, reference: bool) -> Text {
 fn places(view: &View<'_>, files: &Files<'_>) -> String {
     let Comparison { file, kinds, .. } = view.comparison;
     let shown = |path: &Path| text::plain(&path.display().to_string());
-    let result = view.options.path.map(shown);
+    let result = view.options.path.map(|path| text::word(&path.display().to_string()));
     let command = |with: &str| result.as_ref().map(|path| with.replace("RESULT", path));
     let all_tables = command("embermark report RESULT --show tables");
     let weights = advise::example(kinds);

@@ -190,6 +190,12 @@ impl<'a> Group<'a> {
         })
     }
 
+    /// Whether at least two of the engines that compete have figures.
+    pub(crate) fn is_compared(&self) -> bool {
+        let ranked = self.measured().filter(|(_, engine, _)| engine.ranked(self.durability));
+        text::unique(ranked.map(|(_, engine, _)| engine.id)).len() > 1
+    }
+
     /// Whether clients shared its operations or started them at a target rate.
     pub(crate) fn is_paced(&self) -> bool {
         self.measured().any(|(.., measured)| measured.figure.sharing.is_some())

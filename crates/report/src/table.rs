@@ -1,5 +1,5 @@
 //! Formats tables for a terminal. Numbers are never cut or wrapped: engines that do not fit side by
-//! side go into further tables.
+//! side go into further tables. Only words continue in further lines of their row.
 
 use std::ops::Range;
 
@@ -18,6 +18,8 @@ const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().f
 const GAP: usize = 2;
 /// Number of spaces between two columns if there is room.
 const WIDE_GAP: usize = 3;
+/// Smallest width of words in a column.
+const LEAST_WORDS: usize = 20;
 /// Widest heading of a note that the others are aligned with.
 const WIDEST_ABOUT: usize = 13;
 
@@ -57,9 +59,11 @@ pub(crate) fn notes_text(notes: &[Note], options: &Options<'_>) -> Vec<String> {
     let column = widths.filter(|width| *width <= WIDEST_ABOUT).max().unwrap_or(0);
     let mut lines = Vec::new();
     for note in notes {
-        let about = pad_right(&note.about, column);
-        let about = if column == 0 { "  ".into() } else { format!("  {about}  ") };
-        let indent = " ".repeat(if column == 0 { 4 } else { column + 4 });
+        let about = match &*pad_right(&note.about, column) {
+            "" => "  ".to_owned(),
+            about => format!("  {about}  "),
+        };
+        let indent = " ".repeat(column + 4);
         // In a terminal that is too narrow for both columns, the text keeps a readable width.
         let width = options.width.max(indent.len() + 20);
         lines.extend(wrapped(&note.says, width, &about, &indent));
@@ -67,15 +71,24 @@ pub(crate) fn notes_text(notes: &[Note], options: &Options<'_>) -> Vec<String> {
     lines
 }
 
-/// Formats a grid as one table, or as several below each other if its columns do not fit.
+/// Formats a grid as one table, or as several below each other if its columns do not fit. Without
+/// rows there is none.
 pub(crate) fn stacked(grid: &Grid, options: &Options<'_>) -> Vec<String> {
-    let columns: Vec<Vec<String>> = (0..grid.header.len()).map(|at| aligned(grid, at)).collect();
-    let widths = columns.iter().zip(&grid.header).map(|(texts, header)| {
-        texts.iter().chain([header]).map(|text| display_width(text)).max().unwrap_or(0)
-    });
-    let widths: Vec<usize> = widths.collect();
+    if grid.rows.is_empty() {
+        return Vec::new();
+    }
     let labels = grid.rows.iter().map(|(label, _)| display_width(label)).max().unwrap_or(0);
     let room = options.width.saturating_sub(labels);
+    let words = room.saturating_sub(WIDE_GAP).max(LEAST_WORDS);
+    let column = |at: usize| -> Vec<String> {
+        aligned(grid, at).into_iter().map(|text| in_lines(text, words)).collect()
+    };
+    let columns: Vec<Vec<String>> = (0..grid.header.len()).map(column).collect();
+    let widths = columns.iter().zip(&grid.header).map(|(texts, header)| {
+        let lines = texts.iter().chain([header]).flat_map(|text| text.lines());
+        lines.map(display_width).max().unwrap_or(0)
+    });
+    let widths: Vec<usize> = widths.collect();
     let (wide, narrow) = (chunks(&widths, WIDE_GAP, room), chunks(&widths, GAP, room));
     // Widens the gaps if that needs no further table.
     let (gap, ranges) = if wide.len() == narrow.len() { (WIDE_GAP, wide) } else { (GAP, narrow) };
@@ -160,6 +173,19 @@ fn tinted(cell: Cell, tone: Tone) -> Cell {
     }
 }
 
+/// Breaks words that are wider than `width` into lines.
+fn in_lines(text: String, width: usize) -> String {
+    match is_number(&text) || display_width(&text) <= width {
+        true => text,
+        false => wrapped(&text, width, "", "").join("\n"),
+    }
+}
+
+/// Whether a text begins with a number.
+fn is_number(text: &str) -> bool {
+    text.strip_prefix('-').unwrap_or(text).starts_with(|c: char| c.is_ascii_digit())
+}
+
 /// Aligns the parts of the texts in a column: value right, marks, ratio right, best. Words are left
 /// as they are.
 fn aligned(grid: &Grid, column: usize) -> Vec<String> {
@@ -170,8 +196,7 @@ fn aligned(grid: &Grid, column: usize) -> Vec<String> {
     let (marks, best) = (widest(|text| &text.marks), widest(|text| text.best));
     let second = widest(|text| &text.second);
     let line = |text: &&Text| {
-        let digits = text.value.strip_prefix('-').unwrap_or(&text.value);
-        if !digits.starts_with(|c: char| c.is_ascii_digit()) {
+        if !is_number(&text.value) {
             return text.value.clone();
         }
         let value = format!("{}{}", text.value, pad_right(&text.marks, marks));
@@ -195,6 +220,35 @@ fn pad_left(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_note_keeps_its_subject_where_every_subject_is_wide() {
+        let shown = |abouts: &[&str]| {
+            let notes: Vec<Note> =
+                abouts.iter().map(|about| crate::note::note(*about, "says")).collect();
+            notes_text(&notes, &Options { width: 80, ..Options::default() })
+        };
+        assert_eq!(shown(&["sensors 10k single"]), ["  sensors 10k single  says"]);
+        assert_eq!(shown(&["sensors 10k single", ""]), ["  sensors 10k single  says", "  says"]);
+        assert_eq!(
+            shown(&["sensors 10k single", "rows"]),
+            ["  sensors 10k single  says", "  rows  says"]
+        );
+        assert_eq!(shown(&["", ""]), ["  says", "  says"]);
+    }
+
+    #[test]
+    fn words_continue_in_further_lines_and_numbers_do_not() {
+        let row = |text: &str| ("load lmdb".to_owned(), vec![Text::new(text)]);
+        let calls = "pwrite64 41 %, fdatasync 30 %, pread64 12 %, futex 9 %, madvise 6 %";
+        let grid = Grid::new("", ["of the engine's calls"], vec![row(calls), row("1.00x")]);
+        let shown = stacked(&grid, &Options { width: 50, ..Options::default() });
+        assert_eq!(shown.len(), 1);
+        assert!(shown[0].lines().all(|line| display_width(line) <= 50), "{}", shown[0]);
+        let words = shown[0].split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(calls) && words.contains("load lmdb"), "{words}");
+        assert!(stacked(&Grid { rows: Vec::new(), ..grid }, &Options::default()).is_empty());
+    }
 
     #[test]
     fn a_table_that_does_not_fit_is_cut_where_its_second_part_begins() {

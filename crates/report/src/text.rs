@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-pub use embermark_model::foreign::{clipped, plain};
+pub use embermark_model::foreign::{clipped, plain, word};
 
 /// Formats [`plain`] text so that Markdown shows it unchanged, in a table cell too. On GitHub it
 /// does not link to users or issues: an HTML comment separates the sign from the name or number,

@@ -8,11 +8,11 @@ use embermark_model::tuning_result::{
 };
 use serde::Serialize;
 
-use crate::format::{bytes, duration};
+use crate::format::{bytes, counted, duration};
 use crate::grid::{Grid, Text};
 use crate::note::{Note, note};
 use crate::notes::{self, storage::imitated};
-use crate::text::{clipped, joined, plain};
+use crate::text::{clipped, joined, plain, word};
 
 /// Longest message that is shown, in characters. The result file has all of it.
 const LONGEST: usize = 300;
@@ -78,7 +78,8 @@ fn findings(tuned: &Tuned, of: &TuningResult) -> Vec<Note> {
         }
     }
     let last = tuned.last_run.join("result.json");
-    notes.push(note("last run", plain(&format!("embermark report {}", last.display()))));
+    let last = word(&last.display().to_string());
+    notes.push(note("last run", format!("embermark report {last}")));
     let left_out = tuned.found.left_out.iter().map(|what| format!("for lack of time, {what}"));
     notes.extend(left_out.map(|says| note("left out", plain(&says))));
     notes
@@ -218,10 +219,17 @@ fn not_better(tuned: &Tuned) -> String {
 
 fn kept(kept: &Kept) -> String {
     match kept {
-        Kept::Shown { kills, states: 0 } => format!("{kills} kills lost nothing that it promises"),
-        Kept::Shown { kills, states } => format!(
-            "{kills} kills and {states} states of a disk after a power cut lost nothing that it promises"
-        ),
+        Kept::Shown { kills, states } => {
+            let kills = counted(u64::from(*kills), "kill");
+            let states = match states {
+                0 => String::new(),
+                _ => {
+                    let states = counted(u64::from(*states), "state");
+                    format!(" and {states} of a disk after a power cut")
+                }
+            };
+            format!("{kills}{states} lost nothing that it promises")
+        }
         Kept::ByManual { why } => format!("by the manual; {}", clipped(why, LONGEST)),
         Kept::Broken { lost } => format!("no: {}", clipped(lost, LONGEST)),
     }

@@ -1,12 +1,12 @@
 //! `embermark check`.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use embermark_harness::result_bytes;
-use embermark_report::check::{self, Anonymous, Checked};
+use embermark_report::check::{self, Anonymous, Checked, Private};
 
 use super::results::load_result;
 use super::show::screen_options;
@@ -58,7 +58,7 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
         let answers = check::check(&file);
         let mut left = Vec::new();
         if args.anonymous {
-            let made = check::anonymous(&file, &identifying_names()).map_err(Failure::runtime)?;
+            let made = check::anonymous(&file, &private(path)).map_err(Failure::runtime)?;
             Anonymous { file, left } = made;
         }
         if let Some(out) = &args.out {
@@ -75,12 +75,18 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(!all.iter().all(|checked| checked.may_stand))))
 }
 
-/// Returns the names of this computer and its user. A single letter is left out, because it is a
+/// Returns the names of this computer and its user, the folder of the user, and that of the result,
+/// which is the folder of the run if nobody moved it. A single letter is left out, because it is a
 /// word of many texts.
-fn identifying_names() -> Vec<String> {
+fn private(result: &Path) -> Private {
     let computer = fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let users = ["USER", "LOGNAME", "SUDO_USER"].map(|name| std::env::var(name).ok());
     let names = users.into_iter().chain([computer]).flatten();
     let names = names.map(|name| name.trim().to_owned());
-    names.filter(|name| name.len() > 1 && name != "root" && name != "localhost").collect()
+    let names = names.filter(|name| name.len() > 1 && name != "root" && name != "localhost");
+    let run = result.canonicalize().ok();
+    let run = run.and_then(|path| Some(path.ancestors().find(|at| at.is_dir())?.to_owned()));
+    let paths = std::env::var_os("HOME").map(PathBuf::from).into_iter().chain(run);
+    let paths = paths.map(|path| path.display().to_string()).collect();
+    Private { names: names.collect(), paths }
 }

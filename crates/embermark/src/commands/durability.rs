@@ -36,6 +36,7 @@ const FULL_DISK: &str = "full-disk.md";
 pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
     // Before the settings of configurations are tried, in folders that an interrupt must not leave.
     let interrupt = interrupt::on_signals()?;
+    let mut is_new = false;
     let (out, mut journal) = match &args.resume {
         Some(out) => {
             let path = out.join(JOURNAL);
@@ -45,6 +46,7 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
         None => {
             let head = head(&args)?;
             let out = args.out.unwrap_or_else(default_out);
+            is_new = !out.exists();
             output::create_folder(&out)?;
             let path = out.join(JOURNAL);
             let failed = |error: io::Error| {
@@ -64,6 +66,16 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
     remove(&work)?;
     let ended = run_experiments(&mut journal, &out, &work, &interrupt);
     remove(&work)?;
+    if let (Err(failure), None) = (&ended, &args.resume)
+        && journal.outcome.tested.is_empty()
+        && journal.outcome.not_tried.is_empty()
+    {
+        // The corrected command may use its folder.
+        let journal = out.join(JOURNAL);
+        let removed = fs::remove_file(&journal).map_err(Failure::unwritable(&journal));
+        let removed = removed.and_then(|()| if is_new { remove(&out) } else { Ok(()) });
+        removed.map_err(|error| Failure::runtime(format!("{failure}; {error}")))?;
+    }
     ended?;
 
     let outcome = &journal.outcome;

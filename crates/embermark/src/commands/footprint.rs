@@ -7,13 +7,13 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use embermark_engines::registry;
 use embermark_harness::footprint::{Conditions, Footprint, footprint};
-use embermark_harness::{Catalog, WorkerCommand, interrupt};
+use embermark_harness::{Catalog, HarnessError, WorkerCommand, interrupt};
 use embermark_model::{Configuration, Configurations, Durability};
 use embermark_report::format;
 use serde::Serialize;
 
 use super::options::databases_folder;
-use crate::error::Failure;
+use crate::error::{Failure, INTERRUPTED};
 use crate::output;
 use crate::plan::{
     cache, check_accepted, direct_columns, milliseconds, not_accepted, parse_configuration,
@@ -84,7 +84,7 @@ struct Line {
 }
 
 /// Opens an empty database of each engine, leaves it idle, and shows its footprint. Exit status 1
-/// if a named engine has none.
+/// if a named engine or configuration has none. After an interrupt, shows those that were measured.
 pub fn show(args: FootprintArgs) -> Result<ExitCode, Failure> {
     let idle = Duration::from_millis(milliseconds("--idle", &args.idle)?);
     let cache_bytes = cache(&args.cache)?;
@@ -95,15 +95,25 @@ pub fn show(args: FootprintArgs) -> Result<ExitCode, Failure> {
     let catalog = Catalog::default();
     let worker = WorkerCommand::this_program()?;
     let interrupt = interrupt::on_signals()?;
-    let mut lines = Vec::new();
+    let (mut lines, mut not_shown) = (Vec::new(), Vec::new());
     for name in names {
+        if interrupt.is_set() {
+            not_shown.push(name);
+            continue;
+        }
         let engine = catalog.engine_of(&configurations, &name).map_err(Failure::usage)?;
         let found = match not_accepted(engine, &args.accept_license) {
             Some(why) => Err(why),
             None => {
                 let (tier, dir, interrupt) = (args.tier, &*dir, &interrupt);
                 let conditions = Conditions { tier, cache_bytes, idle, dir, interrupt };
-                footprint(&name, &configurations, conditions, &worker, &catalog)?
+                match footprint(&name, &configurations, conditions, &worker, &catalog) {
+                    Err(HarnessError::Interrupted { .. }) => {
+                        not_shown.push(name);
+                        continue;
+                    }
+                    found => found?,
+                }
             }
         };
         let adapter_lines = registry::adapter_lines(engine.info().id);
@@ -111,10 +121,17 @@ pub fn show(args: FootprintArgs) -> Result<ExitCode, Failure> {
         lines.push(Line { engine: name, footprint, adapter_lines, why });
     }
     match args.format {
+        Form::Table if lines.is_empty() => ExitCode::SUCCESS,
         Form::Table => output::print(&table(&lines, args.tier, idle, &configurations))?,
         Form::Json => output::print_json(&lines)?,
     };
-    let lacking = lines.iter().any(|line| line.why.is_some() && words.contains(&line.engine));
+    if !not_shown.is_empty() {
+        say!("embermark: interrupted: not shown: {}", not_shown.join(", "));
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    let own = args.configuration.iter().map(|(name, _)| name);
+    let named: Vec<&String> = words.iter().chain(own).collect();
+    let lacking = lines.iter().any(|line| line.why.is_some() && named.contains(&&line.engine));
     Ok(ExitCode::from(u8::from(lacking)))
 }
 

@@ -209,10 +209,18 @@ fn shown(plan: &Plan, options: &RunOptions) -> Result<String, Failure> {
             let _ = writeln!(text, "  left out {}{why}", left.join(", "));
         }
     }
-    let runnable = cells.iter().filter(|cell| cell.skip.is_none()).count();
-    let cells = counted(runnable as u64, "cell");
+    let runnable: Vec<_> = cells.into_iter().filter(|cell| cell.skip.is_none()).collect();
+    let cells = counted(runnable.len() as u64, "cell");
+    let catalog = options.catalog.with_files(plan).map_err(Failure::usage)?;
     let _ = match plan.lasts_ms.map(Duration::from_millis) {
-        Some(lasts) => writeln!(text, "\n{cells}, in {} s (--for)", lasts.as_secs_f64()),
+        Some(lasts) => {
+            let may = cells::may_exceed(plan, &runnable, &catalog)?;
+            let may = may.map_or_else(
+                || "; runs that would take longer are stopped".to_owned(),
+                |why| format!(" or longer: {why}"),
+            );
+            writeln!(text, "\n{cells}, in {} s (--for){may}", lasts.as_secs_f64())
+        }
         None => {
             let trials = counted(u64::from(plan.trials), "trial");
             writeln!(text, "\n{cells}, {trials} each (--trials)")

@@ -16,7 +16,8 @@ use embermark_harness::{Catalog, HarnessError, RunOptions, cells, interrupt};
 use embermark_model::plan::Plan;
 use embermark_model::result::{Machine, ResultFile};
 use embermark_model::tuning_result::{Because, Outcome, Set, Tried, Tuned, TuningResult, Uses};
-use embermark_model::{Configuration, Configurations, Durability};
+use embermark_model::{Configuration, Durability, Scale};
+use embermark_report::format::counted;
 use embermark_report::statistics::median;
 use embermark_report::summary::{Resource, Work};
 use embermark_report::{html, tuned};
@@ -27,7 +28,7 @@ use super::page;
 use crate::error::{Failure, INTERRUPTED};
 use crate::output;
 use crate::plan::{
-    PlanArgs, configurations, milliseconds, parse_configuration, refuse_clients, resembles_workload,
+    PlanArgs, check_workload, configurations, milliseconds, parse_configuration, refuse_clients,
 };
 use subjects::{Task, candidate_set};
 use tier_test::TierTester;
@@ -111,14 +112,10 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
     let lasts = Duration::from_millis(milliseconds("--for", &args.lasts)?);
     let own = configurations(args.configuration.clone(), &args.what)?;
     refuse_clients(&own, "tune")?;
-    let is_engine = |word: &String| match registry::select(word) {
-        Err(unknown) if !own.contains_key(word) => {
-            unknown.nearest.is_some() && !resembles_workload(word)
-        }
-        _ => true,
-    };
+    let is_engine = |word: &String| own.contains_key(word) || registry::select(word).is_ok();
     let (engines, mut workloads): (Vec<String>, Vec<String>) =
         args.what.iter().cloned().partition(is_engine);
+    workloads.iter().try_for_each(|word| check_workload(word))?;
     if workloads.is_empty() {
         workloads.push(WORK.to_owned());
     }
@@ -129,8 +126,10 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
             "no engine here has settings to try in tier {tier}: `embermark engines` shows what is missing"
         ));
     };
-    let plan = plan(&args, workloads, &first.subject.today.engine, tier)?;
-    check(&plan, &tasks)?;
+    let plan = plan(&args, workloads.clone(), &first.subject.today.engine, tier)?;
+    let catalog = Catalog::default().with_files(&plan).map_err(Failure::usage)?;
+    check(&plan, &tasks, &tries, &catalog)?;
+    let shorter = shorter(&plan, &workloads, &catalog)?;
     let out = args.out.clone().unwrap_or_else(default_out);
     output::create_folder(&out)?;
     if out.join(RESULT).exists() {
@@ -178,7 +177,7 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
                 continue;
             }
             Err(TuneError::TooShort(least)) => {
-                (&mut skipped, Failure::usage(too_short(task, least, tasks.len())))
+                (&mut skipped, Failure::usage(too_short(task, least, tasks.len(), &shorter)))
             }
             Err(TuneError::Incomplete(why)) => {
                 let why = format!("{name} does not complete the work with today's settings: {why}");
@@ -227,17 +226,49 @@ fn plan(
     asked.plan()
 }
 
-/// Checks that every option has an effect, and every candidate.
-fn check(plan: &Plan, tasks: &[Task]) -> Result<(), Failure> {
-    let catalog = Catalog::default().with_files(plan).map_err(Failure::usage)?;
-    cells::check_effects(plan, &catalog)?;
-    for Task { subject, candidates, .. } in tasks {
+/// Checks that every option has an effect, and every candidate. Errors name what the user wrote.
+fn check(
+    plan: &Plan,
+    tasks: &[Task],
+    tries: &[(String, Set)],
+    catalog: &Catalog,
+) -> Result<(), Failure> {
+    cells::check_effects(plan, catalog)?;
+    for Task { engine, subject, candidates, .. } in tasks {
         let today = Some(subject.today.clone()).filter(Configuration::has_settings);
-        let all = candidates.iter().map(|set| subject.with(set)).chain(today);
-        let all: Configurations = all.enumerate().map(|(at, own)| (format!("{at}"), own)).collect();
-        cells::check_configurations(&all, &catalog)?;
+        let today = today.map(|own| (format!("configuration '{}'", subject.name), own));
+        let named = |set: &Set| {
+            let id = engine.info().id;
+            let is_given = tries.iter().any(|(of, given)| of == id && given == set);
+            let option = if is_given { "--try " } else { "candidate " };
+            let pairs: Vec<_> = set.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            format!("{option}{id}:{}", pairs.join(","))
+        };
+        let all = candidates.iter().map(|set| (named(set), subject.with(set)));
+        for (name, own) in today.into_iter().chain(all) {
+            cells::check_configuration(&own, catalog).map_err(|why| usage!("{name}: {why}"))?;
+        }
     }
     Ok(())
+}
+
+/// Says what else makes a work shorter: fewer phases, and fewer rows than are given.
+fn shorter(plan: &Plan, words: &[String], catalog: &Catalog) -> Result<String, Failure> {
+    let cells = cells::planned(plan, catalog)?;
+    let phases = cells.iter().any(|cell| cell.phases.len() > 1);
+    let phases = phases.then(|| "phases (--phases)".to_owned());
+    let large = cells.iter().find(|cell| !matches!(cell.id.scale, Scale::Rows(..=1_000)));
+    let rows = large.map(|cell| {
+        let id = &cell.id.workload;
+        let place = plan.workloads.iter().position(|other| other == id);
+        let word = place.and_then(|place| words.get(place)).unwrap_or(id);
+        format!("rows ({}:1k)", word.rsplit_once(':').map_or(&**word, |(name, _)| name))
+    });
+    let fewer: Vec<String> = phases.into_iter().chain(rows).collect();
+    if fewer.is_empty() {
+        return Ok(String::new());
+    }
+    Ok(format!(", or name fewer {}", fewer.join(" or ")))
 }
 
 /// Says which engines were not tuned, if there are any: those whose time was too short, and those
@@ -261,14 +292,24 @@ const fn seconds(of: Duration) -> u64 {
     of.as_secs() + 1
 }
 
-/// Says what an engine needs for which the time was too short.
-fn too_short(Task { subject, candidates, .. }: &Task, least: Duration, engines: usize) -> String {
-    let (candidates, least) = (candidates.len(), seconds(least));
+/// Formats a time as a word of the command line, rounded up: `17s`, `8m`.
+fn time_word(seconds: u64) -> String {
+    if seconds <= 120 { format!("{seconds}s") } else { format!("{}m", seconds.div_ceil(60)) }
+}
+
+/// Says what an engine needs for which the time was too short, and what makes the work `shorter`.
+fn too_short(
+    Task { subject, candidates, .. }: &Task,
+    least: Duration,
+    engines: usize,
+    shorter: &str,
+) -> String {
+    let (candidates, least) = (counted(candidates.len() as u64, "candidate"), seconds(least));
     format!(
-        "the time is too short for {}: to open its {candidates} candidates, a first look at them, and the \
-         comparison at the end take {least} s; give --for {} s, or name fewer phases (--phases) or rows (sensors:1k)",
+        "the time is too short for {}: to open its {candidates}, a first look at them, and the comparison at the \
+         end take {least} s; give --for {}{shorter}",
         subject.name,
-        least * engines as u64
+        time_word(least * engines as u64)
     )
 }
 
@@ -374,4 +415,18 @@ fn in_a_program(
     let mut all: BTreeMap<&str, &str> = settings.set_by_embermark(given).collect();
     all.extend(own.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     settings.in_a_program(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_of_the_advice_can_be_pasted_and_is_enough() {
+        let words = [1, 17, 120, 121, 480, 481].map(time_word);
+        assert_eq!(words, ["1s", "17s", "120s", "3m", "8m", "9m"]);
+        for word in words {
+            assert!(milliseconds("--for", &word).is_ok(), "{word}");
+        }
+    }
 }

@@ -67,8 +67,10 @@ pub struct PlanArgs {
 
     /// Time for the whole run, such as 5m [default: 5m without a workload, or with files only]
     ///
-    /// Every cell is measured once, and then again where the order of engines is uncertain. Without --for,
-    /// --effort sets the number of trials.
+    /// Every cell is measured once, and then again where the order of engines is uncertain. Runs that would
+    /// take longer are stopped and shown as capped. A search for the highest rate, phases of a fixed length
+    /// and preparations are not: the result states by how much the time was exceeded. Without --for, --effort
+    /// sets the number of trials.
     #[arg(help_heading = TIME, long = "for", value_name = "TIME")]
     #[serde(rename = "for")]
     pub lasts: Option<String>,

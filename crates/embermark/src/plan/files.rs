@@ -131,9 +131,35 @@ fn built_in_names() -> impl Iterator<Item = &'static str> {
     workloads.chain(BUILT_IN.iter().map(|(id, _)| *id))
 }
 
-/// Whether a word is a workload, or is like the name of one.
-pub fn resembles_workload(word: &str) -> bool {
-    is_file(word) || Path::new(word).is_file() || choice::nearest(word, built_in_names()).is_some()
+/// Checks that a word that is no engine is a workload, which may have a scale.
+///
+/// # Errors
+/// If it is neither. The error names the nearest of both, or all.
+pub fn check_workload(word: &str) -> Result<(), Failure> {
+    let (names, _) = super::with_scales(&[word.to_owned()])?;
+    let name = names.first().map_or(word, String::as_str);
+    if WORKLOADS.iter().any(|workload| workload.info().id == name)
+        || is_file(name)
+        || built_in_file(name).is_some()
+        || Path::new(name).is_file()
+    {
+        return Ok(());
+    }
+    let engine = registry::select(name).err().and_then(|unknown| unknown.nearest);
+    let workload = choice::nearest(name, built_in_names()).map(str::to_owned);
+    let near: Vec<String> = engine.into_iter().chain(workload).collect();
+    let hint = if near.is_empty() {
+        let engines: Vec<&str> = registry::all().iter().map(|engine| engine.info().id).collect();
+        let workloads: Vec<&str> = built_in_names().collect();
+        format!(
+            "; engines: {}; workloads: {}; a workload of your own is a file: FILE.toml",
+            engines.join(", "),
+            workloads.join(", ")
+        )
+    } else {
+        format!(", did you mean '{}'?", near.join("' or '"))
+    };
+    Err(usage!("'{word}' is neither an engine nor a workload{hint}"))
 }
 
 /// Whether a workload is a file: a user's, or one that is part of the program.

@@ -15,8 +15,10 @@ fn unknown_names_are_answered_with_the_nearest_and_the_valid_ones() {
         &["run", "-e", "sqlit"],
         &["unknown engine 'sqlit'", "did you mean 'sqlite'?", "embedded", "servers"],
     );
-    refused(&["tune", "sqlight"], &["unknown engine 'sqlight'", "did you mean 'sqlite'?"]);
-    refused(&["tune", "sensor"], &["unknown workload 'sensor'", "did you mean 'sensors'?"]);
+    let neither = "is neither an engine nor a workload";
+    refused(&["tune", "sqlight"], &["'sqlight'", neither, "did you mean 'sqlite"]);
+    refused(&["tune", "sensor"], &["'sensor'", neither, "did you mean 'sensors'?"]);
+    refused(&["tune", "nosuch"], &["'nosuch'", neither, "; engines: ", "; workloads: "]);
     refused(&["run", "--tier", "full"], &["unknown tier 'full'", "none, process, power"]);
     refused(&["run", "--variant", "bluk"], &["unknown variant 'bluk'", "did you mean 'bulk'?"]);
     refused(&["run", "--phases", "raed"], &["unknown phase 'raed'", "did you mean 'read'?"]);
@@ -233,6 +235,11 @@ fn an_option_that_cannot_have_an_effect_is_refused() {
         (&["machine", "--set", "p99-limit=9ms"], "embermark rate"),
         (&["sensors", "-e", "sqlite", "--url", "postgres=postgres://h/d"], "--url postgres"),
         (&["sensors", "-e", "sqlite", "--accept-license", "harperdb"], "does not run"),
+        (&["sensors", "-e", "sqlite", "--network", "wifi"], "--network: only servers"),
+        (
+            &["sensors", "-e", "postgres", "--network", "wifi", "--url", "postgres=postgres://h/d"],
+            "--network: only servers",
+        ),
         (&["sensors", "--weight", "cpu=2"], "machine"),
         (&["sensors", "--rows-per-day", "1k"], "--card"),
         (&["sensors", "--show", "latency", "--format", "json"], "json"),

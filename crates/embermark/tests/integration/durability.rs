@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use crate::common::run_processes::{assert_nothing_left, running_processes, signal};
-use crate::common::{Sandbox, is_here, uncounted, wait_for};
+use crate::common::{ProgramOutput, Sandbox, is_here, uncounted, wait_for};
 use embermark_engines::registry;
 use embermark_report::html;
 use embermark_skips::{sampled, skipped};
@@ -31,6 +31,8 @@ fn what_makes_no_sense_is_refused() {
     refused(&["--full-disk", "--fills", "0"], &["--fills"]);
     refused(&["--full-disk", "--disk-mib", "8"], &["--disk-mib", "32..=4096"]);
     refused(&["--fills", "2"], &["--full-disk"]);
+    let nothing = ["--kills", "0", "--states", "0", "--short-works", "3"];
+    refused(&nothing, &["nothing would be tested", "--kills", "--states"]);
     refused(&["--resume", "nowhere"], &["nowhere"]);
     refused(&["--resume", "nowhere", "--full-disk"], &["--full-disk"]);
     refused(&["--resume", "nowhere", "--kills", "3"], &["--kills"]);
@@ -68,6 +70,26 @@ fn a_run_is_gone_on_with_and_repeats_nothing_that_ended() {
         whole.lines().take(2).collect::<Vec<_>>()
     );
     assert!(!sandbox.path("out/work").exists());
+}
+
+#[test]
+fn a_run_that_could_not_begin_leaves_its_folder_to_the_corrected_one() {
+    if !is_here("sqlite") {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let words = ["durability", "sqlite", "-t", "power", "--short-works", "0", "-o", "out"];
+    let cut = [&words[..], &["--states", "1", "--kills", "0"]].concat();
+    // Without a PATH no program makes file systems.
+    let mut command = sandbox.command(&cut);
+    let ended = ProgramOutput::from(command.env("PATH", "").output().unwrap());
+    if ended.status != 1 {
+        skipped("root", "power is cut on a recorded device, which is for root alone");
+        return;
+    }
+    assert!(!sandbox.path("out").exists(), "{}", ended.stderr);
+    let kill = [&words[..], &["--states", "0", "--kills", "1"]].concat();
+    sandbox.embermark(&kill).expect_status(0);
 }
 
 #[test]

@@ -213,6 +213,7 @@ fn what_is_no_record_of_a_meter_is_refused_and_the_result_stays() {
     };
     refused("when,what\n1,2\n", &[], &["meter.csv", "no column of time", "when, what"]);
     refused("time,watts\n1,2\nx,2\n", &[], &["line 3", "'x' is not a time"]);
+    refused("time,watts\n1,-5\n2,-5\n", &[], &["line 2", "-5 W is negative"]);
     refused("s,watts\n0,2\n1,2\n", &[], &["--metered", "--offset"]);
     refused("time,watts\n1772000000,2\n1772000001,2\n", &[], &["is it the record of another run"]);
     refused("time,watts\n1,2\n2,2\n", &["--offset", "inf"], &["--offset"]);

@@ -1,11 +1,13 @@
 //! `embermark footprint`.
 
-use std::fs;
+use std::fs::{self, DirEntry};
+use std::process::Stdio;
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::common::run_processes::assert_nothing_left;
-use crate::common::{Sandbox, is_here};
+use crate::common::run_processes::{assert_nothing_left, signal};
+use crate::common::{ProgramOutput, Sandbox, is_here, wait_for};
 use embermark_skips::sampled;
 
 /// Returns the lines of the JSON output, by engine.
@@ -75,11 +77,41 @@ fn what_cannot_be_opened_says_why_and_ends_with_one_where_it_was_named() {
         let text = sandbox.embermark(&[&words, &idle[..]].concat()).expect_status(1).stdout;
         assert!(text.contains("duckdb: not opened: it does not offer the tier 'power'"), "{text}");
     }
+    if is_here("sqlite") {
+        let words = ["footprint", "--configuration", "bad=sqlite:page_size=513"];
+        let text = sandbox.embermark(&[&words, &idle[..]].concat()).expect_status(1).stdout;
+        assert!(text.contains("bad: not opened: "), "{text}");
+    }
     let text = sandbox
         .embermark(&[&["footprint", "harperdb"], &idle[..]].concat())
         .expect_status(1)
         .stdout;
     assert!(text.contains("harperdb: not opened: its licence forbids publishing"), "{text}");
+}
+
+#[test]
+fn an_interrupt_keeps_the_lines_that_were_measured_and_names_the_others() {
+    if !is_here("sqlite") {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let databases = sandbox.path("databases");
+    fs::create_dir_all(&databases).unwrap();
+    let words = ["footprint", "null", "sqlite", "memory", "--idle", "3s", "--dir", "databases"];
+    let mut command = sandbox.command(&words);
+    let run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The first one makes no file.
+    wait_for("the second database", || {
+        let mut folders = fs::read_dir(&databases).ok()?.flatten();
+        let has = |folder: DirEntry| fs::read_dir(folder.path()).ok()?.next();
+        folders.find_map(has).map(drop)
+    });
+    assert!(signal(run.id(), Signal::SIGINT));
+    let ended = ProgramOutput::from(run.wait_with_output().unwrap()).expect_status(130);
+    let has = |engine| ended.stdout.lines().any(|line| line.trim_start().starts_with(engine));
+    assert!(has("null ") && !has("sqlite "), "{}", ended.stdout);
+    ended.expect_stderr(&["interrupted: not shown: sqlite, memory"]);
+    assert_eq!(fs::read_dir(&databases).unwrap().count(), 0, "a database is left");
 }
 
 #[test]

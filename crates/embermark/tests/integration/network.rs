@@ -53,6 +53,9 @@ fn servers_answer_over_the_link_and_embedded_engines_have_none() {
     // long.
     let servers = servers.map(|engine| engine.info().id).filter(|id| *id != "harperdb");
     let servers = sampled(servers.filter(|id| is_here(id)), 2);
+    if servers.is_empty() {
+        return skipped("server", "only servers have a link");
+    }
     let sandbox = Sandbox::new();
     sandbox.write("radio.toml", LINK);
     let engines = [&["sqlite"], &servers[..]].concat().join(",");

@@ -204,7 +204,7 @@ fn what_the_referees_differ_on_is_disputed_until_a_file_settles_it_also_after_a_
     std::fs::write(&journal, [&before[..], &trials[..2]].concat().join("\n") + "\n").unwrap();
     std::fs::remove_file(sandbox.path("out/result.json")).unwrap();
     let resumed = sandbox.embermark(&["run", "--resume", "out"]).expect_status(0);
-    resumed.expect_stderr(&["asking duckdb for the right answers", "2 of 4 trials are done"]);
+    resumed.expect_stderr(&["asking duckdb for the right answers", "2 of 4 trials done"]);
     let again = sandbox.result("out");
     for engine in ["sqlite", "duckdb"] {
         for phase in ["halves", "count"] {

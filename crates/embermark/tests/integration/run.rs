@@ -149,3 +149,19 @@ fn a_capped_run_is_marked_and_keeps_its_figures() {
     let read = cell.trials[0].phases.iter().find(|phase| phase.phase == "read").unwrap();
     assert!(read.runs.iter().all(|run| run.capped && run.ops > 0 && run.ops < 50_000));
 }
+
+#[test]
+fn a_dry_run_with_a_time_says_what_is_stopped_and_what_may_take_longer() {
+    let sandbox = Sandbox::new();
+    let shown = |words: &[&str]| {
+        let words = [words, &["--for", "3s", "--dry-run"]].concat();
+        sandbox.embermark(&words).expect_status(0).stdout
+    };
+    let stopped = shown(&["run", "sensors", "--variant", "single"]);
+    let says = "in 3 s (--for); runs that would take longer are stopped\n";
+    assert!(stopped.contains(says), "{stopped}");
+    for words in [&["rate", "machine"][..], &["run", "machine"]] {
+        let longer = shown(words);
+        assert!(longer.contains("in 3 s (--for) or longer: "), "{longer}");
+    }
+}

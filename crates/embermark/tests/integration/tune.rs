@@ -194,6 +194,10 @@ fn what_cannot_be_tuned_is_refused_with_what_can() {
         (&["hybrid"][..], "hybrid has nothing to tune except its cache; engines that have: "),
         (&["sqlight"], "sqlight"),
         (&["sqlite", "--try", "sqlite:page_sise=512"], "did you mean 'page_size'"),
+        (
+            &["sqlite", "--try", "sqlite:cache_spill=0,page_sise=512"],
+            "--try sqlite:cache_spill=0,page_sise=512: sqlite: ",
+        ),
         (&["sqlite", "--try", "lmdb:MDB_WRITEMAP=ON"], "name lmdb among the engines"),
         (&["sqlite", "--try", "page_size=512"], "write ENGINE:SETTING=VALUE"),
         (&["sqlite", "--tier", "strong"], "strong"),
@@ -204,6 +208,11 @@ fn what_cannot_be_tuned_is_refused_with_what_can() {
     ] {
         let ended = sandbox.embermark(&[&["tune"][..], words].concat()).expect_status(2);
         assert!(ended.stderr.contains(says), "{words:?}: {}", ended.stderr);
+        // The advice can be pasted, and has no fewer phases or rows than are given.
+        if let Some((_, advice)) = ended.stderr.split_once("give --for ") {
+            let time = advice.trim_end();
+            assert!(time.ends_with(['s', 'm']) && !time.contains([' ', ',']), "{}", ended.stderr);
+        }
     }
 }
 

@@ -72,7 +72,7 @@ const CANDIDATES: &[Candidate] = &[
     ),
     Candidate::new(
         &[("journal_mode", "WAL")],
-        "two more files beside the database while it is open",
+        "one more file beside the database while it is open, two without locking_mode=EXCLUSIVE",
         "https://www.sqlite.org/wal.html",
     ),
     Candidate::new(&[("journal_mode", "TRUNCATE")], "a reader waits for the writer", JOURNAL_MODE),

@@ -47,6 +47,22 @@ fn who_shares_a_database_waits_for_the_others() {
 }
 
 #[test]
+fn a_log_has_the_files_beside_the_database_that_its_candidate_names() {
+    let wal = SETTINGS.candidates.iter().find(|one| one.set == [("journal_mode", "WAL")]).unwrap();
+    assert!(wal.trades.starts_with("one more file") && wal.trades.contains("two without"));
+    for (locking_mode, others) in [("EXCLUSIVE", 1), ("NORMAL", 2)] {
+        let (_folder, options) = options(Durability::Power);
+        let settings = [("journal_mode", "WAL"), ("locking_mode", locking_mode)];
+        let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        let options = OpenOptions { settings, ..options };
+        let connection = connect(&options, Client::First).unwrap();
+        connection.execute_batch("CREATE TABLE t (a INTEGER)").unwrap();
+        let files = std::fs::read_dir(&options.dir).unwrap().count();
+        assert_eq!(files, 1 + others, "{locking_mode}");
+    }
+}
+
+#[test]
 fn who_has_a_database_alone_shares_nothing_and_keeps_it_to_itself() {
     for durability in [Durability::Process, Durability::Power] {
         let (_folder, options) = options(durability);

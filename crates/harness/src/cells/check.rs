@@ -96,29 +96,30 @@ pub fn check_configurations(configurations: &Configurations, catalog: &Catalog) 
                 "this is the name of an engine, or of several: give another".to_owned(),
             );
         }
-        let engine = match catalog.engine(&configuration.engine) {
-            Ok(engine) => engine,
-            Err(unknown) => return refused(unknown.to_string()),
-        };
-        if configuration.library.is_some() && engine.library().is_none() {
-            return refused(format!(
-                "{} takes no library: it is the one that this program was built with",
-                configuration.engine
-            ));
-        }
-        let settings = configuration.settings.iter().map(|(name, value)| (&**name, &**value));
-        if let Err(why) = engine.settings().check(settings) {
-            return refused(format!("{}: {why}", configuration.engine));
-        }
-        if configuration.client.is_some() && engine.info().kind == Kind::Reference {
-            return refused(format!(
-                "{} is for reference and takes no client",
-                configuration.engine
-            ));
-        }
-        if *configuration == Configuration::new(&*configuration.engine) {
-            return refused("it has no settings: give NAME=ENGINE:setting=value".to_owned());
-        }
+        check_configuration(configuration, catalog).or_else(refused)?;
+    }
+    Ok(())
+}
+
+/// Checks that a configuration belongs to an engine that knows its settings.
+///
+/// # Errors
+/// If it does not: the reason.
+pub fn check_configuration(own: &Configuration, catalog: &Catalog) -> Result<(), String> {
+    let id = &own.engine;
+    let engine = catalog.engine(id).map_err(|unknown| unknown.to_string())?;
+    if own.library.is_some() && engine.library().is_none() {
+        return Err(format!(
+            "{id} takes no library: it is the one that this program was built with"
+        ));
+    }
+    let settings = own.settings.iter().map(|(name, value)| (&**name, &**value));
+    engine.settings().check(settings).map_err(|why| format!("{id}: {why}"))?;
+    if own.client.is_some() && engine.info().kind == Kind::Reference {
+        return Err(format!("{id} is for reference and takes no client"));
+    }
+    if *own == Configuration::new(&**id) {
+        return Err("it has no settings: give NAME=ENGINE:setting=value".to_owned());
     }
     Ok(())
 }
@@ -254,6 +255,18 @@ pub fn check_effects(plan: &Plan, catalog: &Catalog) -> Result<()> {
     };
     let accepted = plan.accepted_licences.iter().find(|engine| !runs(engine));
     accepted.map_or(Ok(()), |engine| Err(does_not_run("--accept-license", engine)))?;
+    let is_private = |id: &String| {
+        let found = catalog.engine_of(&plan.configurations, id);
+        let is_server = found.is_ok_and(|found| found.info().kind == Kind::Server);
+        is_server && !plan.urls.contains_key(id)
+    };
+    if plan.network.is_some() && !plan.engines.iter().any(is_private) {
+        return Err(HarnessError::Plan(
+            "--network: only servers that embermark starts have an imitated link, and none is \
+             selected: name one among the engines, or leave --network out"
+                .to_owned(),
+        ));
+    }
     check_urls(plan)
 }
 

@@ -1,6 +1,7 @@
 //! Power over time, and its integral.
 
 use std::collections::VecDeque;
+use std::fmt;
 
 /// Smallest number of samples for computing the energy of a period. The time before the first and
 /// after the last sample is then at most a fifth of the period.
@@ -8,6 +9,46 @@ pub(crate) const MIN_SAMPLES: usize = 10;
 
 /// Largest number of samples that are kept of a run: one day with ten per second.
 const MAX_SAMPLES: usize = 864_000;
+
+/// Why a curve has no energy of a period.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum NoEnergy {
+    /// It has only this many samples in this many seconds.
+    TooFew(usize, f64),
+    /// It has no sample for this many seconds.
+    Gap(f64),
+    /// It has no sample around the period.
+    NotRead,
+}
+
+impl NoEnergy {
+    /// Returns the reason of several periods, without the numbers of one.
+    pub fn of_several(self) -> String {
+        match self {
+            Self::TooFew(..) => {
+                format!("too few lines of the meter in the run: {MIN_SAMPLES} are needed")
+            }
+            Self::Gap(_) => "it was not read for a part of the run".to_owned(),
+            Self::NotRead => self.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for NoEnergy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooFew(samples, lasted) => {
+                let plural = if *samples == 1 { "" } else { "s" };
+                write!(
+                    f,
+                    "it was read {samples} time{plural} in {lasted:.3} s, and {MIN_SAMPLES} times are needed"
+                )
+            }
+            Self::Gap(seconds) => write!(f, "it was not read for {seconds:.1} s"),
+            Self::NotRead => f.write_str("it was not read"),
+        }
+    }
+}
 
 /// Watts at seconds of some clock, in order of time.
 #[derive(Clone, Debug, Default)]
@@ -50,14 +91,11 @@ impl Curve {
     ///
     /// # Errors
     /// If the samples are too few, or have a gap of more than `gap` seconds.
-    pub fn joules(&self, began: f64, ended: f64, gap: f64) -> Result<f64, String> {
+    pub fn joules(&self, began: f64, ended: f64, gap: f64) -> Result<f64, NoEnergy> {
         let samples = self.within(began, ended).count();
         self.check_gaps(began, ended, gap)?;
         if samples < MIN_SAMPLES {
-            let lasted = ended - began;
-            return Err(format!(
-                "it was read {samples} times in {lasted:.3} s, and {MIN_SAMPLES} times are needed"
-            ));
+            return Err(NoEnergy::TooFew(samples, ended - began));
         }
         Ok(self.area(began, ended))
     }
@@ -68,7 +106,7 @@ impl Curve {
         Some(self.area(began, ended) / (ended - began))
     }
 
-    fn check_gaps(&self, began: f64, ended: f64, gap: f64) -> Result<(), String> {
+    fn check_gaps(&self, began: f64, ended: f64, gap: f64) -> Result<(), NoEnergy> {
         // Includes one sample before and one after, if there are any.
         let first = self.first_at(began).saturating_sub(1);
         let end = (self.first_at(ended) + 1).min(self.0.len());
@@ -76,14 +114,14 @@ impl Curve {
         for (next, _) in self.0.range(first..end) {
             let from = at.unwrap_or(began);
             if next - from > gap && *next > began {
-                return Err(format!("it was not read for {:.1} s", next - from));
+                return Err(NoEnergy::Gap(next - from));
             }
             at = Some(*next);
         }
         match at {
             Some(last) if ended - last <= gap => Ok(()),
-            Some(last) => Err(format!("it was not read for {:.1} s", ended - last)),
-            None => Err("it was not read".to_owned()),
+            Some(last) => Err(NoEnergy::Gap(ended - last)),
+            None => Err(NoEnergy::NotRead),
         }
     }
 
@@ -161,7 +199,7 @@ mod tests {
         let curve = every_100_ms(10, |_| 3.0);
         assert!(near(curve.joules(0.0, 10.5, 1.0).unwrap(), 31.5));
         let why = curve.joules(0.0, 12.0, 1.0).unwrap_err();
-        assert_eq!(why, "it was not read for 2.0 s");
+        assert_eq!(why.to_string(), "it was not read for 2.0 s");
     }
 
     #[test]
@@ -171,10 +209,10 @@ mod tests {
         for n in 141..=300 {
             curve.push(f64::from(n) / 10.0, 3.0);
         }
-        assert_eq!(curve.joules(5.0, 20.0, 1.0).unwrap_err(), "it was not read for 4.0 s");
-        assert_eq!(curve.joules(11.0, 13.0, 1.0).unwrap_err(), "it was not read for 4.0 s");
+        assert_eq!(curve.joules(5.0, 20.0, 1.0), Err(NoEnergy::Gap(4.0)));
+        assert_eq!(curve.joules(11.0, 13.0, 1.0), Err(NoEnergy::Gap(4.0)));
         assert!(curve.joules(5.0, 10.0, 1.0).is_ok() && curve.joules(14.0, 20.0, 1.0).is_ok());
-        let why = curve.joules(5.0, 5.5, 1.0).unwrap_err();
+        let why = curve.joules(5.0, 5.5, 1.0).unwrap_err().to_string();
         assert!(why.contains("5 times in 0.500 s, and 10 times are needed"), "{why}");
         assert!(Curve::default().joules(0.0, 9.0, 1.0).is_err());
         assert!(curve.joules(40.0, 50.0, 1.0).is_err(), "after everything");

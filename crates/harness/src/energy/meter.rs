@@ -125,13 +125,12 @@ fn write(result: &mut ResultFile, curve: &Curve, gap: f64, source: EnergySource)
                 metered.known += 1;
             }
             Err(why) => {
-                let kind =
-                    why.split(char::is_numeric).next().unwrap_or_default().trim_end().to_owned();
+                let kind = why.of_several();
                 match metered.unknown.iter_mut().find(|(known, _)| *known == kind) {
                     Some((_, times)) => *times += 1,
                     None => metered.unknown.push((kind, 1)),
                 }
-                run.no_energy = Some(why);
+                run.no_energy = Some(why.to_string());
             }
         }
     }

@@ -108,7 +108,9 @@ impl SampledSource {
     fn joules(&self, window: &Window) -> Result<f64, String> {
         let (began, ended) = to_seconds(window.between);
         match &self.read {
-            Read::Power(power, curve) => curve.joules(began, ended, gap(power)),
+            Read::Power(power, curve) => {
+                curve.joules(began, ended, gap(power)).map_err(|why| why.to_string())
+            }
             Read::Counter(zones) => {
                 let counted = window.counted.iter().find(|counted| counted.source == self.id);
                 let counted = counted.ok_or("its worker did not read it")?;

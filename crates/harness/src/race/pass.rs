@@ -117,11 +117,12 @@ impl<K: Eq + Hash> Pace<K> {
     }
 }
 
-/// Names the cells without a trial: `htap 1k power commit-each, …`, each once.
+/// Names the tables of cells without a trial: `htap 1k within 64 MiB power commit-each, …`.
 fn left_out(cells: &[PlannedCell], missed: &[usize]) -> String {
     let mut names: Vec<String> = Vec::new();
     for cell in missed.iter().map(|at| &cells[*at].id) {
-        let name = format!("{} {} {} {}", cell.workload, cell.scale, cell.durability, cell.variant);
+        let CellId { workload, durability, variant, .. } = cell;
+        let name = format!("{workload} {} {durability} {variant}", cell.extent());
         if !names.contains(&name) {
             names.push(name);
         }
@@ -257,6 +258,27 @@ mod tests {
         assert_eq!(order.collect::<Vec<_>>(), planned);
         let following: Vec<bool> = planned.iter().map(|cell| follows(&cell.id, &cells)).collect();
         assert_eq!(following, [false, false, true, true, true, true, true, true]);
+    }
+
+    #[test]
+    fn tables_that_were_left_out_are_named_with_their_memory_limit_and_storage() {
+        let limits = [None, Some(MemoryLimit(64 << 20))];
+        let storages = [None, Some(StorageName::new("sd-a1").unwrap())];
+        let cells: Vec<PlannedCell> = (limits.into_iter())
+            .flat_map(|limit| storages.map(|storage| (limit, storage)))
+            .flat_map(|(memory_limit, storage)| {
+                ["a", "b"].map(|engine| {
+                    let PlannedCell { id, .. } = cell("one", "each", engine);
+                    let id = CellId { memory_limit, storage, ..id };
+                    PlannedCell { id, ..cell("one", "each", engine) }
+                })
+            })
+            .collect();
+        assert_eq!(
+            left_out(&cells, &[2, 3, 5, 7]),
+            "one 10 on sd-a1 process each, one 10 within 64 MiB process each, \
+             one 10 within 64 MiB on sd-a1 process each"
+        );
     }
 
     #[test]

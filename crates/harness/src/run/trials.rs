@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use embermark_model::plan::Plan;
 use embermark_model::result::ResultFile;
-use indicatif::HumanDuration;
 
 use crate::cells::{self, PlannedCell};
 use crate::journal::Line;
@@ -14,20 +13,29 @@ use crate::result_file::{assemble, write_result};
 use crate::session::Run;
 use crate::{HarnessError, Result, manifest, progress, schedule};
 
-/// Announces the trials before any is timed: `105 trials, each limited to 30 minutes
-/// (timeout)`.
+/// A run that takes this much more than its time is on time.
+const ON_TIME: Duration = Duration::from_secs(1);
+
+/// Announces the trials before any is timed: `105 trials, each limited to 30 min (timeout)`.
 fn announcement(trials: u32, plan: &Plan) -> String {
-    let plural = if trials == 1 { "" } else { "s" };
-    let trials = match plan.budget_ms {
-        Some(_) => format!("at most {trials}"),
-        None => trials.to_string(),
-    };
-    match plan.timeout_ms.map(Duration::from_millis).map(HumanDuration) {
-        Some(most) => {
-            format!("{trials} trial{plural}, each limited to {most} (timeout)")
-        }
-        None => format!("{trials} trial{plural} without a timeout"),
+    let trials = progress::counted(trials.into(), "trial");
+    let trials = if plan.budget_ms.is_some() { format!("at most {trials}") } else { trials };
+    match plan.timeout_ms.map(Duration::from_millis).map(progress::format_duration) {
+        Some(most) => format!("{trials}, each limited to {most} (timeout)"),
+        None => format!("{trials} without a timeout"),
     }
+}
+
+/// Returns the warning of a run that took longer than its time limit.
+fn exceeded(took: Duration, limit: Duration) -> Option<String> {
+    let over = took.checked_sub(limit).filter(|over| *over > ON_TIME.max(limit / 20))?;
+    Some(format!(
+        "the run took {:.0} s, {:.0} s more than its time of {} (--for): preparations, searches for a rate and \
+         phases of a fixed length are not stopped",
+        took.as_secs_f64(),
+        over.as_secs_f64(),
+        progress::format_duration(limit)
+    ))
 }
 
 impl Run<'_> {
@@ -68,11 +76,14 @@ impl Run<'_> {
     /// Runs trials until `ends`.
     fn run_until(&mut self, ends: Instant, cells: &[PlannedCell]) -> Result<()> {
         let lasts = Duration::from_millis(self.plan.lasts_ms.unwrap_or_default());
+        let limit = progress::format_duration(lasts);
         self.progress.note(&format!(
-            "{} cells, each measured once and then again where the order is not certain, within {} (--for)",
-            cells.len(),
-            progress::format_duration(lasts)
+            "{}, each measured once and then again where the order is not certain, within {limit} (--for)",
+            progress::counted(cells.len() as u64, "cell")
         ));
+        if let Some(why) = cells::may_exceed(self.plan, cells, &self.options.catalog)? {
+            self.progress.note(&format!("it may take longer than {limit} (--for): {why}"));
+        }
         self.progress.started_for(self.began, lasts);
         let counts = self.cells_to_count(cells);
         self.before_trials()?;
@@ -82,7 +93,8 @@ impl Run<'_> {
         self.count(&counts, trials)?;
         self.explain(&explains, trials)?;
         // The counting trials may have left some time.
-        self.continue_race(cells, ends)
+        self.continue_race(cells, ends)?;
+        exceeded(self.began.elapsed(), lasts).map_or(Ok(()), |warning| self.warn(warning))
     }
 
     /// Writes the result of a run that is complete or was interrupted.
@@ -132,5 +144,27 @@ impl Run<'_> {
                 return;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timeout_of_a_part_of_a_second_is_announced_as_such() {
+        let of = |timeout_ms, trials| {
+            announcement(trials, &Plan { timeout_ms: Some(timeout_ms), ..Plan::default() })
+        };
+        assert_eq!(of(1, 2), "2 trials, each limited to 0.001 s (timeout)");
+        assert_eq!(of(1_800_000, 1), "1 trial, each limited to 30 min (timeout)");
+    }
+
+    #[test]
+    fn a_run_warns_by_how_much_it_took_longer_than_its_time() {
+        let of = |took, limit| exceeded(Duration::from_secs(took), Duration::from_secs(limit));
+        let says = of(124, 3).unwrap();
+        assert!(says.starts_with("the run took 124 s, 121 s more than its time of 3 s"), "{says}");
+        assert_eq!([of(4, 3), of(310, 300), of(200, 300)], [None, None, None]);
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use embermark_clients::Program;
 use embermark_engines::{OpenOptions, Opened, Reopener};
 use embermark_model::{Configuration, Status, result};
-use embermark_workloads::{Bench, Spec};
+use embermark_workloads::{Bench, BenchPhase, Spec};
 
 use super::{Stop, failed};
 use crate::clock::ClockCheck;
@@ -25,6 +25,7 @@ use crate::{Catalog, cgroup, heap, probe};
 mod phase;
 
 pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut File) -> Result<(), Stop> {
+    let ends = job.share_ns.map(|ns| Instant::now() + Duration::from_nanos(ns));
     let catalog = catalog.with_described(job.engine_library.as_ref()).map_err(failed)?;
     let catalog = catalog.with_files(&job.plan).map_err(failed)?;
     let engine = catalog.engine_of(&job.plan.configurations, &job.cell.engine).map_err(failed)?;
@@ -109,10 +110,12 @@ pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut File) -> Result<(),
     if let Some(name) = job.phases.iter().find(|name| !is_known(name)) {
         return Err(failed(format!("the workload has no phase '{name}'")));
     }
-    for (index, phase) in phases.into_iter().enumerate() {
-        if job.phases.iter().any(|name| name == phase.name) {
-            trial.phase(index, phase)?;
-        }
+    let is_due = |(_, phase): &(usize, BenchPhase)| job.phases.iter().any(|own| own == phase.name);
+    let mut due = phases.into_iter().enumerate().filter(is_due).peekable();
+    while let Some((index, phase)) = due.next() {
+        let is_last = due.peek().is_none();
+        let ends = ends.map(|ends| phase::ends(Instant::now(), ends, is_last));
+        trial.phase(index, phase, ends)?;
     }
     if let Some(reason) = changed(&settings, &trial.bench.tier_settings()?) {
         send(trial.events, &Event::TierChanged { reason })?;

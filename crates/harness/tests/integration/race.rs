@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use embermark_harness::progress::Progress;
-use embermark_harness::{HarnessError, Interrupt};
+use embermark_harness::{HarnessError, Interrupt, RunOptions};
 use embermark_model::plan::Plan;
 use embermark_model::result::ResultFile;
 use embermark_model::{Scale, Status};
@@ -15,10 +15,12 @@ use crate::trials::{Out, run, until};
 
 crate::tests!(
     a_time_that_is_too_short_leaves_cells_out_and_says_how_many,
+    what_the_time_left_uncounted_is_told_by_what_was_counted,
     every_cell_is_measured_once_and_then_those_that_are_not_told_apart,
     an_interrupt_after_the_first_pass_keeps_a_figure_of_every_cell,
     a_cpu_that_is_slowed_down_again_and_again_is_one_warning,
     a_run_that_falls_far_behind_the_best_is_stopped_and_says_what_was_done,
+    a_first_trial_is_stopped_when_its_share_of_the_time_is_over,
 );
 
 fn within(lasts_ms: u64) -> Plan {
@@ -44,6 +46,19 @@ fn a_time_that_is_too_short_leaves_cells_out_and_says_how_many() {
     let says = "4 of 4 had none, of squares 10 process single, squares 100 process single; give";
     assert!(warning.is_some_and(|warning| warning.contains(says)), "{warning:?}");
     assert!(result.manifest.finished.is_some());
+}
+
+fn what_the_time_left_uncounted_is_told_by_what_was_counted() {
+    let cards = vec![embermark_flash::built_in("sd-32gb").unwrap()];
+    let out = Out::new();
+    let options = RunOptions { count: true, ..out.options() };
+    let manifest = run(&Plan { cards, ..within(1) }, &options).unwrap().manifest;
+    let says = "the time (--for) was over before every cell was";
+    let (counted, modelled) = (manifest.not_counted.unwrap(), manifest.not_modelled.unwrap());
+    assert!(counted.contains(&format!("{says} counted: 0 of 4 were")), "{counted}");
+    // Where nothing can be recorded, that is the reason.
+    let late = modelled == format!("{says} modelled: 0 of 4 were");
+    assert!(late || modelled.starts_with("no card was modelled: "), "{modelled}");
 }
 
 fn every_cell_is_measured_once_and_then_those_that_are_not_told_apart() {
@@ -120,7 +135,7 @@ fn a_cpu_that_is_slowed_down_again_and_again_is_one_warning() {
     };
     let slowed = result.manifest.warnings.iter().filter(|warning| warning.contains("throttled"));
     let slowed: Vec<_> = slowed.collect();
-    assert!(matches!(slowed[..], [one] if one.contains("throttled 1 times")), "{slowed:?}");
+    assert!(matches!(slowed[..], [one] if one.contains("throttled 1 time")), "{slowed:?}");
 }
 
 fn a_run_that_falls_far_behind_the_best_is_stopped_and_says_what_was_done() {
@@ -160,5 +175,21 @@ fn a_run_that_falls_far_behind_the_best_is_stopped_and_says_what_was_done() {
         assert_eq!(stopped[0].status, Status::Capped);
         let run = &stopped[0].runs[0];
         assert!(run.capped && run.ops > 0 && run.ops < stopped[0].ops, "{run:?}");
+    }
+}
+
+fn a_first_trial_is_stopped_when_its_share_of_the_time_is_over() {
+    // Three runs of 2,000 reads of 5 ms take 30 s, and nothing is known when the only trial begins.
+    let phases = ["load", "read"].map(str::to_owned).to_vec();
+    let scales = vec![Scale::Rows(2_000)];
+    let plan = Plan { scales, lasts_ms: Some(4_000), phases: Some(phases), ..plan(&["slow"]) };
+    let result = run(&plan, &Out::new().options()).unwrap();
+    // On a busy machine the time may be over before the first trial.
+    let Some(trial) = result.cells[0].trials.first() else { return };
+    assert_eq!(result.cells[0].status, Status::Capped);
+    let read = trial.phases.iter().find(|phase| phase.phase == "read").unwrap();
+    assert_eq!((read.status, read.runs.len()), (Status::Capped, 3));
+    for run in &read.runs {
+        assert!(run.capped && run.ops > 0 && run.elapsed_ns < 3_000_000_000, "{run:?}");
     }
 }

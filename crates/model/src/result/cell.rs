@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::{DiskSize, Run, Trial};
 use crate::{CellId, Durability, Status};
 
+/// Reason of a cell that [`ResultFile::publishable`](super::ResultFile::publishable) left out.
+pub const LEFT_OUT: &str = "left out: its licence forbids publishing figures";
+
 /// One cell of the comparison.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cell {
@@ -88,6 +91,11 @@ impl Cell {
     pub fn lacks_storage(&self) -> Option<&str> {
         let storage = self.id.storage.filter(|_| self.status == Status::Unavailable)?;
         self.reason.as_deref()?.strip_prefix(&format!("storage {storage}: "))
+    }
+
+    /// Whether its figures were left out because its licence forbids publishing them.
+    pub fn is_left_out(&self) -> bool {
+        self.status == Status::Unavailable && self.reason.as_deref() == Some(LEFT_OUT)
     }
 
     /// Whether a trial of the cell is the one that counts.

@@ -27,14 +27,15 @@ pub struct Manifest {
     /// Cost of the harness itself on an engine that does nothing, measured in this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<Floor>,
-    /// Why the bytes that reach storage were not counted; absent if they were, or if counting was
-    /// off.
+    /// Why the bytes that reach storage were not counted, or not of every cell; absent if they
+    /// were, or if counting was off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_counted: Option<String>,
     /// The cost of the path to an imitated storage on this machine, if one was used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage_path: Option<StoragePath>,
-    /// Why no card was modelled; absent if cards were modelled, or if none was requested.
+    /// Why no card was modelled, or not for every cell; absent if cards were modelled, or if none
+    /// was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_modelled: Option<String>,
     /// What may have disturbed the figures, and what to do about it.

@@ -1,7 +1,8 @@
 /** Charts by Observable Plot. Each has a table with the same figures. */
 
 import * as Plot from "@observablehq/plot";
-import { h, table, unique } from "./dom";
+import { colours, engines, symbolAt } from "./colours";
+import { h, table } from "./dom";
 import { clipped, duration } from "./format";
 import { cellOf } from "./fitness";
 import { choices } from "./state";
@@ -9,53 +10,25 @@ import { BY_URL } from "./status";
 import type { Cell, Entry, Page } from "./data";
 import type { State } from "./state";
 
-/**
- * Okabe and Ito's colours without black and yellow, each invisible on one of the two backgrounds,
- * and six colours between them. With the symbols, twelve engines have twelve marks.
- */
-const COLOURS = [
-  "#0077bb", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#7d5ba6", "#8f7b00", "#00a5a0", "#b04a6a", "#a0704a", "#7f8fd0",
-];
-
-/** Reference engines have a colour that no other engine has. */
-const REFERENCE = "#8a8a8a";
-const SYMBOLS = ["circle", "square", "triangle", "diamond", "cross", "star", "wye"] as const;
-
 /** One line of the charts: an engine, or an engine in one result. */
 export interface Series {
   name: string;
   colour: string;
-  symbol: (typeof SYMBOLS)[number];
-}
-
-/** Returns the engines of a page that are references, or those that are not. */
-const engines = (page: Page, references: boolean): string[] =>
-  unique(page.cells.filter((cell) => (cell.kind === "reference") === references).map((cell) => cell.engine));
-
-/**
- * Returns the colour of an engine on the whole page. An engine that was not measured takes one of
- * the next colours.
- */
-export function colourOf(page: Page, engine: string, further: string[] = []): string {
-  const competing = engines(page, false);
-  if (!competing.includes(engine) && engines(page, true).includes(engine)) return REFERENCE;
-  const place = unique([...competing, ...further]).indexOf(engine);
-  return COLOURS[place % COLOURS.length] ?? REFERENCE;
+  symbol: ReturnType<typeof symbolAt>;
 }
 
 /** Returns the series of the slice. */
 export function series(state: State): (cell: Cell) => Series {
   const [competing, references] = [engines(state.page, false), engines(state.page, true)];
+  const colour = colours(state.page);
   const several = (choices(state)[0]?.chosen ?? "") === "" && state.page.results.length > 1;
   return (cell) => {
     const place = Math.max(competing.indexOf(cell.engine), references.indexOf(cell.engine));
     const engine = cell.engine + (cell.kind === "reference" ? " (ref)" : "") + (cell.by_url ? BY_URL : "");
-    // Seven symbols and twelve colours have no common factor: no two of 84 engines look alike.
-    const turn = several ? cell.result : place;
     return {
       name: engine + (several ? ` @ ${state.page.results[cell.result]?.label}` : ""),
-      colour: colourOf(state.page, cell.engine),
-      symbol: SYMBOLS[turn % SYMBOLS.length] ?? "circle",
+      colour: colour(cell.engine),
+      symbol: symbolAt(several ? cell.result : place),
     };
   };
 }

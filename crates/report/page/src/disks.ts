@@ -4,7 +4,8 @@
  */
 
 import * as Plot from "@observablehq/plot";
-import { colourOf, figure, legend, scales, type Series, shortest } from "./chart";
+import { figure, legend, scales, type Series, shortest } from "./chart";
+import { colourOf, symbolAt } from "./colours";
 import type { Cell, DiskCurve, Page } from "./data";
 import { h, unique } from "./dom";
 import { cellOf, extentOf } from "./fitness";
@@ -27,8 +28,6 @@ interface Point {
   line: string;
 }
 
-const SYMBOLS: Series["symbol"][] = ["circle", "square", "triangle", "diamond", "cross", "star", "wye"];
-
 /** Number of seconds from which a time is shown in minutes. */
 const IN_MINUTES = 120;
 
@@ -43,7 +42,7 @@ export function disks(page: Page): HTMLElement[] {
   if (lines.length === 0) return [];
   const engines = unique(lines.map(({ cell }) => cell.engine));
   const all = engines.map((name, place): Series =>
-    ({ name, colour: colourOf(page, name), symbol: SYMBOLS[place % SYMBOLS.length] ?? "circle" }));
+    ({ name, colour: colourOf(page, name), symbol: symbolAt(place) }));
   const figures = unique(lines.map(({ of }) => of)).map((of) => chart(of, lines.filter((line) => line.of === of), all));
   return [h("section", { id: "disks" },
     h("h3", {}, "Disk over time"),

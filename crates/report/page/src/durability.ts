@@ -31,6 +31,9 @@ const EXPERIMENTS: [Experiment, string, string][] = [
 /** Width of the narrowest part of a bar that has room for its number. */
 const ROOM = 0.045;
 
+/** Least width for the marks of a window of loss, in units of its chart. */
+const LEAST = 80;
+
 /** An experiment with one engine in one tier, and its name. */
 interface Row {
   place: string;
@@ -104,6 +107,9 @@ function byPlace(rows: Row[], longest: number): Plot.PlotOptions {
   };
 }
 
+/** Returns the width of texts to the right of a mark, in units of a chart. */
+const widthOf = (texts: string[]): number => 14 + 6.6 * Math.max(...texts.map(({ length }) => length));
+
 /** States briefly whether a promise was kept. */
 function kept({ promised, violations, tried }: Tested): string {
   if (!promised) return `${count(tried)}, not promised`;
@@ -126,7 +132,7 @@ function ended({ verdicts }: Durability, rows: Row[]): HTMLElement {
   const options: Plot.PlotOptions = {
     ...byPlace(rows, 34),
     width: 860,
-    marginRight: 130,
+    marginRight: widthOf(rows.map(({ tested }) => kept(tested))),
     x: { label: null, domain: [0, 1], ticks: 5, tickFormat: (share: number) => `${Math.round(100 * share)} %` },
     marks: [
       Plot.barX(parts, {
@@ -184,9 +190,13 @@ function lost(of: Durability, rows: Row[]): HTMLElement[] {
     const largest = Math.max(1, ...known.map(({ most }) => most));
     const powers = [10, 100, 1e3, 1e4, 1e5, 1e6].filter((power) => power <= largest);
     const fill = ({ most, others }: (typeof points)[number]) => COLOURS[most > 0 ? "lost-commits" : others > 0 ? "half-made" : "holds"][0];
+    const places = byPlace(rows, 26);
+    const marginRight = widthOf(points.map(({ says }) => says));
     const options: Plot.PlotOptions = {
-      ...byPlace(rows, 26),
-      marginRight: 112,
+      ...places,
+      marginRight,
+      // The page scales the chart where the texts leave too little for the marks.
+      width: Math.max(340, (places.marginLeft ?? 0) + LEAST + marginRight),
       x: { type: "symlog", constant: 1, domain: [0, largest], ticks: [0, powers.at(-1) ?? largest], tickFormat: (amount: number) => shortest(show(amount)), label: null, grid: true },
       marks: [
         Plot.ruleY(known, { x1: "least", x2: "most", y: "place", strokeWidth: 2, strokeOpacity: 0.6 }),
@@ -212,7 +222,7 @@ function opened(rows: Row[]): HTMLElement | null {
   const places = rows.filter(({ place }) => known.some((one) => one.place === place));
   const options: Plot.PlotOptions = {
     ...byPlace(rows, 26),
-    marginRight: 64,
+    marginRight: widthOf(known.map(({ after }) => duration(after))),
     x: { ...log("", tick, all, 30), label: null },
     marks: [
       Plot.ruleY(pairs, { x1: "clean", x2: "after", y: "place", strokeOpacity: 0.5 }),

@@ -4,7 +4,7 @@
  */
 
 import { choice, keep } from "./address";
-import { colourOf } from "./chart";
+import { colourOf } from "./colours";
 import type { Answer, Page, Ranking, Text } from "./data";
 import { h, list as notes, redraw } from "./dom";
 import { absent, names } from "./fitness";

@@ -1,7 +1,8 @@
 /** Published figures next to measured ones: ratios as a chart, and every figure in a table. */
 
 import * as Plot from "@observablehq/plot";
-import { colourOf, figure, log } from "./chart";
+import { figure, log } from "./chart";
+import { colourOf } from "./colours";
 import type { Page, Table } from "./data";
 import { h, list, table } from "./dom";
 import { clipped } from "./format";

@@ -4,7 +4,8 @@
  */
 
 import * as Plot from "@observablehq/plot";
-import { colourOf, figure, legend, log, scales, type Series, shortest, tick } from "./chart";
+import { figure, legend, log, scales, type Series, shortest, tick } from "./chart";
+import { colourOf, symbolAt } from "./colours";
 import type { Cell, Page, Slice, Timeline } from "./data";
 import { h, table, unique } from "./dom";
 import { cellOf, extentOf } from "./fitness";
@@ -61,8 +62,6 @@ const CURVES: Curve[] = [
   },
 ];
 
-const SYMBOLS: Series["symbol"][] = ["circle", "square", "triangle", "diamond", "cross", "star", "wye"];
-
 /**
  * Slices shorter than this share of the longest are not drawn. The end of a second, with a few
  * rows, is not informative.
@@ -95,7 +94,7 @@ export function timelines(page: Page): HTMLElement[] {
   const draw = () => {
     const shown = lines.filter(({ cell }) => !hidden.has(cell.engine));
     const all = unique(shown.map(({ cell }) => cell.engine)).map((name): Series =>
-      ({ name, colour: colourOf(page, name), symbol: SYMBOLS[engines.indexOf(name) % SYMBOLS.length] ?? "circle" }));
+      ({ name, colour: colourOf(page, name), symbol: symbolAt(engines.indexOf(name)) }));
     body.replaceChildren(legend(all), ...unique(shown.map(({ of }) => of)).map((of) => {
       const own = shown.filter((line) => line.of === of);
       return h("section", {}, h("h4", {}, of), h("div", { class: "charts small" }, CURVES.flatMap((curve) => chart(curve, own, all))), ...stalls(own));

@@ -34,7 +34,7 @@ seen("who broke a promise is named, and what breaks none is no breach", tried, {
   assert.ok(bars.includes("sqlite · process"), bars.join("|"));
   const broken = await tab.locator("#durability .broken").allTextContents();
   assert.deepEqual(broken.length, found().filter(({ violations }) => violations > 0).length, broken.join("\n"));
-  assert.match(broken.join("\n"), /^broken: 6 of 375 states: 3 a hole, 3 corrupt rows, 6 of them by a torn block/m);
+  assert.match(broken.join("\n"), /^broken: 6 of 375 states: 3 × a hole, 3 × corrupt rows, 6 of them by a torn block/m);
 });
 
 /** The same data, but no try of one row can be opened. */
@@ -116,6 +116,27 @@ for (const look of [{ width: 390, height: 800 }, { dark: true }]) {
       return [getComputedStyle(text as Element).fill, getComputedStyle(document.body).backgroundColor];
     });
     assert.notEqual(ink, paper);
+  });
+}
+
+/** Windows of loss with long texts next to them. */
+const long = () => {
+  const page = tried();
+  for (const tested of page.durability?.tested ?? []) {
+    if (!tested.loss) continue;
+    Object.assign(tested.loss, { everything: true, median_ms: 1, worst_ms: 24.3 });
+    Object.assign(tested, { tried: 1000, verdicts: { "lost-commits": 928, hole: 72 } });
+  }
+  return page;
+};
+
+for (const width of [360, 1280]) {
+  seen(`what stands next to a window of loss is whole at ${width} px`, long, { width, height: 740 }, async ({ tab }) => {
+    const texts = tab.locator("#durability-body .charts figure");
+    assert.match(await texts.nth(1).locator("svg").first().textContent() ?? "", /≥ 24\.3 ms · 72 worse/);
+    const cut = await texts.evaluateAll((all) => all.flatMap((figure) => [...figure.querySelectorAll("svg text")]
+      .filter((text) => text.getBoundingClientRect().right > figure.getBoundingClientRect().right + 1).map((text) => text.textContent)));
+    assert.deepEqual(cut, []);
   });
 }
 

@@ -381,6 +381,36 @@ for (const [width, dark] of [[390, false], [390, true], [320, false]] as const) 
   });
 }
 
+const LONG = "temperatures-of-every-room-by-the-hour";
+
+seen("a long name of a workload is no wider than the phone", () => JSON.parse(JSON.stringify(golden()).replaceAll('"sensors"', JSON.stringify(LONG))), { width: 360, height: 740 }, async ({ tab }) => {
+  assert.equal(await tab.locator("#slice select[name=workload]").inputValue(), LONG);
+  await tab.locator("#filters > summary").click();
+  assert.ok(await tab.evaluate(() => document.documentElement.scrollWidth) <= 360);
+});
+
+for (const dark of [false, true]) {
+  seen(`small text in a box of each colour is legible${dark ? " in the dark" : ""}`, golden, { dark }, async ({ tab }) => {
+    const contrasts = await tab.evaluate(() => [0, 1, 2, 3, 4, 5, 6].map((step) => {
+      const box = document.createElement("button");
+      const small = document.createElement("small");
+      box.className = `box r${step}`;
+      box.append(small);
+      document.getElementById("tables")?.append(box);
+      const parts = (colour: string) => (colour.match(/[\d.]+/g) ?? []).map(Number);
+      const [paper, ink] = [parts(getComputedStyle(box).backgroundColor), parts(getComputedStyle(small).color)];
+      const opacity = Number(getComputedStyle(small).opacity);
+      const light = (of: number[]) => {
+        const [r = 0, g = 0, b = 0] = of.map((part) => (part / 255 <= 0.03928 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+      };
+      const shown = light(ink.map((part, at) => part * opacity + (paper[at] ?? 0) * (1 - opacity)));
+      return (Math.max(shown, light(paper)) + 0.05) / (Math.min(shown, light(paper)) + 0.05);
+    }));
+    assert.ok(Math.min(...contrasts) >= 4.5, contrasts.join());
+  });
+}
+
 seen("in print the map stays and the controls go", advised, { dark: true }, async ({ tab }) => {
   await tab.emulateMedia({ media: "print" });
   assert.ok(await tab.locator(".map").first().isVisible());

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { csv } from "../src/site/csv";
 import { here, to } from "../src/site/address";
 import { pick } from "../src/site/choose";
-import type { Group } from "../src/site/data";
+import type { Group, OverMachines } from "../src/site/data";
 import { Known } from "../src/site/known";
-import { index, seen } from "./site";
+import { dataOf, index, seen } from "./site";
 
 /** A table of the fixture with measurements of rows and questions. */
 const TABLE = "#/?workload=sensors&scale=10k&tier=process";
@@ -212,9 +212,36 @@ test("who has not chosen is shown the table with the most engines and results of
   assert.equal(shown(table(HTAP, 3), table(SENSORS, 3), table(SENSORS, 3, { scale: "10k", rows: 10_000 })), 2, "sensors before others, and the most rows");
   assert.equal(shown(table(SENSORS, 3), table(HTAP, 4)), 1, "more engines");
   assert.equal(shown(table(SENSORS, 3), table(HTAP, 3, { results: 3 })), 1, "more results");
-  assert.equal(shown(table(SENSORS, 2), table(OWN, 5), table(HTAP, 5, { conditions: "4 clients" }), table(HTAP, 5, { storage: "sd-a1" }), table(HTAP, 5, { limit: "64 MiB" }), table(HTAP, 5, { tier: "power" })), 0, "nothing out of the ordinary");
+  assert.equal(shown(table(SENSORS, 2), table(HTAP, 5, { conditions: "only some phases" })), 1, "more engines, before the usual conditions");
+  assert.equal(shown(table(SENSORS, 5), table(HTAP, 5, { conditions: "4 clients", results: 3 })), 0, "the usual conditions, before more results");
+  assert.equal(shown(table(SENSORS, 2), table(OWN, 5), table(HTAP, 5, { storage: "sd-a1" }), table(HTAP, 5, { limit: "64 MiB" }), table(HTAP, 5, { tier: "power" })), 0, "nothing out of the ordinary");
   assert.equal(shown(table(OWN, 3, { tier: "power" }), table(OWN, 2, { storage: "sd-a1" })), 0, "what there is");
 });
+
+test("no two machines are called alike", () => {
+  const machines: [string, string, string][] = [["a", "EPYC", "EPYC, 2 CPUs"], ["b", "EPYC", "EPYC, 4 CPUs"], ["c", "EPYC", "EPYC, 4 CPUs"], ["d", "Pi", "Arm, 4 CPUs"]];
+  const known = new Known({ ...index(), machines });
+  assert.deepEqual(known.machines.map(({ label }) => label), ["EPYC, 2 CPUs", "EPYC, 4 CPUs", "EPYC, 4 CPUs (2)", "Pi, Arm, 4 CPUs"]);
+  assert.deepEqual(known.machines.map(({ name }) => name), ["EPYC, 2 CPUs", "EPYC, 4 CPUs", "EPYC, 4 CPUs (2)", "Pi"]);
+});
+
+/** The tables over machines, in which the first engine has rows on one machine only. */
+const ofOneMachine = (file: string, text: string) => {
+  if (!/^table/.test(file)) return text;
+  const data = dataOf(text) as OverMachines;
+  const engine = data.engines.find(({ rows }) => rows);
+  if (engine?.rows) engine.rows[0] = 1;
+  return text.replace(/,\{.*\)\n$/s, () => `,${JSON.stringify(data)})\n`);
+};
+
+for (const [name, change] of [["every machine has", undefined], ["only some machines have", ofOneMachine]] as const) {
+  seen(`a mark for what some machines lack is explained where it is: of what ${name}`, { at: TABLE, change }, async ({ tab }) => {
+    const marked = await tab.locator(".ranks").first().locator("td").filter({ hasText: /x 1\/2/ }).count();
+    assert.equal(marked, change ? 1 : 0);
+    assert.equal(await tab.getByText("1/2: only 1 of 2 machines has it, so it has no place.").count(), marked);
+    assert.equal(await tab.getByText("so it has no place").count(), marked);
+  });
+}
 
 test("no text of a CSV is a formula, and a number stays one", () => {
   assert.equal(csv(["a"], [["=1+1"], ["-cmd|x"], ["-1.5"], [1e-7], ['say "hi"'], ["two\nlines"], [null], ["@x"]]),

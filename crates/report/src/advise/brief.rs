@@ -93,7 +93,7 @@ fn lines(
     advice: &Advice,
     others: &[(String, String)],
 ) -> Vec<Note> {
-    let work = pick::work_name(&advice.weights);
+    let work = pick::work_name(table, advice.needs.tier, &advice.weights);
     let same = |pair: &[Weight]| pair[0].weight.total_cmp(&pair[1].weight).is_eq();
     let is_alike = advice.weights.len() > 1 && advice.weights.windows(2).all(same);
     let alike = if is_alike { " alike" } else { "" };
@@ -102,7 +102,7 @@ fn lines(
     let alone = || "no other engine is ranked".to_owned();
     let mut margin = pick.next.as_ref().map_or_else(alone, |next| next.describe());
     if pick.is_open() {
-        margin += "; more trials settle it: embermark run with --for 30m, or --effort thorough";
+        margin += &format!("; more trials settle it: embermark run with {}", table.longer);
     }
     let turns = pick.turns.iter().map(|turn| format!("{}: {}", turn.by, turn.leads()));
     let elsewhere = others.iter().filter(|(_, engine)| *engine != pick.engine);

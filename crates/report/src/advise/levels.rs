@@ -1,5 +1,5 @@
 //! Chooses the scales, memory limits and storages for which advice is given. For each workload it
-//! takes the nearest scale that was measured under these conditions.
+//! takes the nearest scale at which engines can be compared under these conditions.
 
 use embermark_model::{Conditions, Durability, Scale};
 
@@ -32,8 +32,9 @@ pub(super) fn for_conditions<'a, 'c>(
     measured.into_iter().flat_map(|conditions| under(comparison, rows, conditions)).collect()
 }
 
-/// Returns the level nearest to `rows`. Without `rows`, returns one level per measured scale, the
-/// smallest first, and leaves out levels with the groups of the one before.
+/// Returns the level nearest to `rows`. Without `rows`, returns one level per scale at which
+/// engines can be compared, or per scale if they can at none, the smallest first. Levels with the
+/// groups of the one before are left out.
 fn under<'a, 'c>(
     comparison: &'c Comparison<'a>,
     rows: Option<u64>,
@@ -43,7 +44,7 @@ fn under<'a, 'c>(
     let own: Vec<&Group<'a>> = own.collect();
     let mut all: Vec<u64> = match rows {
         Some(rows) => vec![rows],
-        None => text::unique(own.iter().filter_map(|group| group.row_count())),
+        None => text::unique(comparing(&own).iter().filter_map(|group| group.row_count())),
     };
     if all.is_empty() {
         all.push(0);
@@ -58,11 +59,20 @@ fn under<'a, 'c>(
     levels
 }
 
+/// Returns the groups in which engines can be compared, or all if there are none. A scale that an
+/// interrupted run did not reach must not hide a smaller one.
+fn comparing<'a, 'c>(groups: &[&'c Group<'a>]) -> Vec<&'c Group<'a>> {
+    let known: Vec<&Group<'a>> =
+        groups.iter().copied().filter(|group| group.is_compared()).collect();
+    if known.is_empty() { groups.to_vec() } else { known }
+}
+
 fn nearest<'a, 'c>(groups: &[&'c Group<'a>], rows: u64) -> Vec<&'c Group<'a>> {
     let all = text::unique(groups.iter().map(|group| (group.workload, group.durability)));
     let of = |(workload, tier): (&str, Durability)| {
         let is_own = |group: &&Group<'_>| (group.workload, group.durability) == (workload, tier);
-        groups.iter().copied().filter(is_own).min_by(|a, b| {
+        let own: Vec<&Group<'a>> = groups.iter().copied().filter(is_own).collect();
+        comparing(&own).into_iter().min_by(|a, b| {
             let distance = log_distance(a, rows).total_cmp(&log_distance(b, rows));
             distance.then(b.extent.scale.cmp(&a.extent.scale))
         })

@@ -14,6 +14,9 @@ pub(crate) const WORK: [(&str, &str); 4] =
 /// Resources, with their names in a sentence.
 const USED: [(&str, &str); 3] = [("memory", "memory"), ("wear", "bytes written"), ("disk", "disk")];
 
+/// The name of `wear` where a card was modelled.
+const MODELLED: &str = "flash bytes (model)";
+
 /// Smallest lead of another engine that is mentioned, as a ratio.
 const LEAD: f64 = 1.5;
 
@@ -80,10 +83,17 @@ pub(crate) fn single_weight(criterion: &str) -> Weight {
     Weight { criterion: criterion.to_owned(), weight: 1.0 }
 }
 
+/// Returns the resources, with their names in a sentence.
+fn used(table: &AdviceTable, tier: Durability) -> [(&'static str, &'static str); 3] {
+    let is_modelled = table.wear_by_model(tier).is_some();
+    USED.map(|(id, name)| (id, if id == "wear" && is_modelled { MODELLED } else { name }))
+}
+
 /// Names weighed criteria in a sentence: `commits, reads and questions`.
-pub(crate) fn work_name(weights: &[Weight]) -> String {
+pub(crate) fn work_name(table: &AdviceTable, tier: Durability, weights: &[Weight]) -> String {
+    let used = used(table, tier);
     let name = |weight: &Weight| {
-        let named = WORK.into_iter().chain(USED).find(|(id, _)| *id == weight.criterion);
+        let named = WORK.into_iter().chain(used).find(|(id, _)| *id == weight.criterion);
         named.map_or_else(|| weight.criterion.clone(), |(_, name)| name.to_owned())
     };
     let names: Vec<String> = weights.iter().map(name).collect();
@@ -151,7 +161,8 @@ fn turns(table: &AdviceTable, needs: Needs, weights: &[Weight], first: &str) -> 
         let turn = Turn { by, criterion: None, tier: Some(tier), engine, ratio };
         (!best.not_certainly_before.iter().any(|other| other == first)).then_some(turn)
     });
-    greatest(&WORK, "mostly ").into_iter().chain(tiers).chain(greatest(&USED, "")).collect()
+    let used = used(table, needs.tier);
+    greatest(&WORK, "mostly ").into_iter().chain(tiers).chain(greatest(&used, "")).collect()
 }
 
 impl Pick {

@@ -160,17 +160,8 @@ pub fn advise(
     let criteria = table.criteria.iter();
     advice.best_at = criteria.filter_map(|one| best_at(one.id, &suitable)).collect();
     for entry in suitable {
-        let missing: Vec<String> = match weights {
-            [] if entry.ratios.is_empty() => vec!["any criterion".to_owned()],
-            _ => unmeasured(entry, weights),
-        };
-        if !missing.is_empty() {
-            let lacks = format!("not measured for {}", missing.join(", "));
-            let reasons = missing.iter().filter_map(|id| entry.lacks.get(id.as_str())).flatten();
-            // Work that a cell did not do is named once.
-            let reasons = reasons.filter(|_| entry.shortfalls.is_empty());
-            let reasons = entry.shortfalls.iter().chain(reasons).cloned();
-            let why = text::unique([lacks].into_iter().chain(reasons));
+        let why = unmeasured(entry, weights);
+        if !why.is_empty() {
             advice.unmeasured.push(Left { engine: entry.engine.clone(), why });
         } else if let Some(place) =
             score_engine(entry, weights).filter(|_| advice.too_far.is_empty())
@@ -250,9 +241,30 @@ fn not_measured_in_tier(table: &AdviceTable, tier: Durability) -> Vec<Left> {
     left
 }
 
+/// Explains why an engine lacks a weighted figure, or every figure without weights. Empty if it
+/// lacks none.
 fn unmeasured(entry: &EngineAdvice, weights: &[Weight]) -> Vec<String> {
-    let lacking = weights.iter().filter(|w| !entry.ratios.contains_key(w.criterion.as_str()));
-    lacking.map(|weight| weight.criterion.clone()).collect()
+    let word = |id: &str| entry.words.get(id).map_or("not measured", String::as_str);
+    let missing = weights.iter().map(|weight| weight.criterion.as_str());
+    let missing = missing.filter(|id| !entry.ratios.contains_key(*id));
+    let missing: Vec<&str> = missing.collect();
+    let mut heads: Vec<String> = text::by_key(missing.iter().map(|id| (word(id), *id)))
+        .into_iter()
+        .map(|(word, of)| format!("{word} for {}", of.join(", ")))
+        .collect();
+    if weights.is_empty() && entry.ratios.is_empty() {
+        heads = text::unique(entry.words.values().cloned());
+        if heads.is_empty() {
+            heads.push("not measured for any criterion".to_owned());
+        }
+    }
+    if heads.is_empty() {
+        return heads;
+    }
+    let reasons = missing.iter().filter_map(|id| entry.lacks.get(*id)).flatten();
+    // Work that a cell did not do is named once.
+    let reasons = reasons.filter(|_| entry.shortfalls.is_empty());
+    text::unique(heads.into_iter().chain(entry.shortfalls.iter().chain(reasons).cloned()))
 }
 
 /// Scores an engine: `exp(sum(w ln r) / sum(w))`. `None` without weights.

@@ -3,7 +3,7 @@
 use embermark_model::{Durability, Status};
 
 use super::criteria::{CRITERIA, CriterionSources, Source};
-use super::line::Line;
+use super::line::{Lack, Line};
 use super::resource_lines;
 use crate::kinds::{Kinds, PhaseOf};
 use crate::statistics::geometric_mean;
@@ -41,6 +41,9 @@ pub(super) fn lines<'a>(
     let competing = text::unique(competing);
     let of_criterion = |made: &CriterionSources| {
         let mut lines: Vec<Line<'a>> = made.sources.iter().flat_map(of).collect();
+        // Where engines can be compared, only that counts. The other lines have reasons.
+        let compares = lines.iter().any(|line| !line.ratios.is_empty());
+        lines.retain(|line| !compares || !line.ratios.is_empty());
         lines.iter_mut().for_each(|line| line.add_missing(&competing));
         (made.criterion.id, lines)
     };
@@ -58,8 +61,10 @@ pub(super) struct Standing<'a> {
     pub ratio: Option<(f64, Option<[f64; 2]>)>,
     /// The ratio over the lines of each workload, without workloads in which a line is missing.
     pub by_workload: Vec<(&'a str, f64)>,
-    /// Why the engine has no ratio.
+    /// Why the engine has no ratio. Empty if one word says it.
     pub lacks: Vec<String>,
+    /// The most important reason in a word: a failure, or that there is no other engine.
+    pub word: Option<String>,
 }
 
 /// Computes an engine's ratio in a criterion and the interval: geometric means over the lines. The
@@ -72,11 +77,24 @@ pub(super) fn standing<'a>(lines: &[Line<'a>], engine: &str) -> Standing<'a> {
         let own = lines.iter().filter(|line| line.workload == workload);
         Some((workload, mean(own, engine)?.0))
     };
-    let lacking = lines.iter().flat_map(|line| &line.lacking);
-    let lacks = lacking.filter(|(other, _)| *other == engine).map(|(_, why)| why.clone());
     let ratio = mean(lines.iter(), engine);
+    let lacking = lines.iter().flat_map(|line| &line.lacking);
+    let lacking = lacking.filter(|(other, ..)| *other == engine && ratio.is_none());
+    let lacking: Vec<_> = lacking.collect();
+    let failed = lacking.iter().find(|(.., lack)| lack.is_failure());
+    let word = failed.or_else(|| lacking.iter().find(|(.., lack)| *lack == Lack::Alone));
+    // Of work that nobody did, each engine lacks every figure.
+    let compares = lines.iter().any(|line| !line.ratios.is_empty());
+    let is_told = |lack: &Lack| match lack {
+        Lack::Alone => false,
+        Lack::NotMeasured => compares,
+        Lack::Ended(_) | Lack::Undone(_) => true,
+    };
+    let lacks = lacking.iter().filter(|(.., lack)| is_told(lack));
+    let lacks = lacks.map(|(_, place, lack)| format!("{place}: {lack}"));
     Standing {
-        lacks: if ratio.is_some() { Vec::new() } else { text::unique(lacks) },
+        lacks: text::unique(lacks),
+        word: word.map(|(.., lack)| lack.to_string()),
         ratio,
         by_workload: workloads.into_iter().filter_map(of_one).collect(),
     }
@@ -117,35 +135,36 @@ fn by_row<'a>(
     for group in groups {
         for row in group.rows.iter().filter(|row| wanted(group, row)) {
             let ranked = group.engines.iter().zip(&row.entries).filter_map(|(engine, entry)| {
-                let measured = entry.measured().filter(|measured| measured.ratio.is_some())?;
-                Some((engine.id, trials(&measured.figure)))
+                let measured = entry.measured().filter(|measured| measured.competes())?;
+                let is_ranked = engine.ranked(group.durability);
+                is_ranked.then(|| (engine.id, trials(&measured.figure)))
             });
             let values = ranked.map(|(engine, trials)| Some((engine, trials?)));
             let values: Option<Vec<_>> = match of_all {
                 true => values.collect(),
                 false => Some(values.flatten().collect()),
             };
-            lines.extend(values.and_then(|values| Line::new(group, values, lacking(group, row))));
+            lines.extend(values.map(|values| Line::new(group, values, lacking(group, row))));
         }
     }
     lines
 }
 
-/// Lists engines without a ratio in a row, and why.
-fn lacking<'a>(group: &Group<'a>, row: &Row<'a>) -> Vec<(&'a str, String)> {
+/// Lists the engines that compete in a row, with their work, and why each could lack a ratio.
+fn lacking<'a>(group: &Group<'a>, row: &Row<'a>) -> Vec<(&'a str, String, Lack)> {
     let variant = row.variant.unwrap_or(group.variant);
     let place = format!("{} {variant} {}", group.place(), row.phase.unwrap_or_default());
     let place = text::plain(&place);
     let why = |entry: &Entry<'_>| match entry {
         Entry::Measured(measured) => match measured.shortfall {
-            Some(shortfall) => shortfall.words(row.phase),
-            None if measured.tainted => "its cell did not end well".to_owned(),
-            None => "not measured".to_owned(),
+            Some(shortfall) => Lack::Undone(shortfall.words(row.phase)),
+            None if measured.tainted => Lack::Undone("its cell did not end well".to_owned()),
+            None => Lack::NotMeasured,
         },
-        Entry::Ended(status) => status.to_string(),
-        Entry::Absent => "not measured".to_owned(),
+        Entry::Ended(status) => Lack::Ended(*status),
+        Entry::Absent => Lack::NotMeasured,
     };
     let engines = group.engines.iter().zip(&row.entries);
     let engines = engines.filter(|(engine, _)| engine.ranked(group.durability));
-    engines.map(|(engine, entry)| (engine.id, format!("{place}: {}", why(entry)))).collect()
+    engines.map(|(engine, entry)| (engine.id, place.clone(), why(entry))).collect()
 }

@@ -108,7 +108,7 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
     let further = [
         ("Measured", measured(tables, first)),
         ("Best at", best(all)),
-        ("Not measured for it", left(all, |advice| &advice.unmeasured)),
+        ("Not compared by it", left(all, |advice| &advice.unmeasured)),
         ("Left out", left(all, |advice| &advice.excluded)),
     ];
     sections.extend(further.map(|(title, lines)| (title.to_owned(), lines)));

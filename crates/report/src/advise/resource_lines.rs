@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use embermark_model::result::{Cell, Counts, PhaseResult, Trial};
 
 use super::criteria::Work as CriterionWork;
-use super::line::Line;
+use super::line::{Lack, Line};
 use super::wear;
 use crate::flash;
 use crate::kinds::Kinds;
@@ -40,7 +40,7 @@ pub(super) fn lines<'a>(
             CriterionWork::Main => vec![main(group)],
             CriterionWork::Ingest => ingest(kinds, group),
         };
-        parts.into_iter().filter_map(|part| line(group, resource, &part)).collect::<Vec<_>>()
+        parts.into_iter().map(|part| line(group, resource, &part)).collect::<Vec<_>>()
     };
     groups.iter().flat_map(of_group).collect()
 }
@@ -59,7 +59,7 @@ fn ingest<'a>(kinds: &Kinds<'_>, group: &Group<'a>) -> Vec<Part<'a>> {
     rows.filter_map(|row| of(row.variant.unwrap_or(group.variant), row.phase?)).collect()
 }
 
-fn line<'a>(group: &Group<'a>, resource: Resource, part: &Part<'a>) -> Option<Line<'a>> {
+fn line<'a>(group: &Group<'a>, resource: Resource, part: &Part<'a>) -> Line<'a> {
     let modelled = resource == Resource::WRITTEN && wear::is_modelled(group);
     let competing = group.engines.iter().filter(|engine| engine.ranked(group.durability));
     let cells: Vec<(&str, &Cell)> = competing
@@ -102,12 +102,12 @@ fn line<'a>(group: &Group<'a>, resource: Resource, part: &Part<'a>) -> Option<Li
     let place = group.place();
     let lacking = cells.iter().map(|(engine, cell)| {
         let why = match Shortfall::find(cell, None) {
-            Some(shortfall) => shortfall.words(None),
-            None if !took_part(cell) => cell.status.to_string(),
-            None if !cell.status.has_figures() && did(cell).is_empty() => cell.status.to_string(),
-            None => "not measured".to_owned(),
+            Some(shortfall) => Lack::Undone(shortfall.words(None)),
+            None if !took_part(cell) => Lack::Ended(cell.status),
+            None if !cell.status.has_figures() && did(cell).is_empty() => Lack::Ended(cell.status),
+            None => Lack::NotMeasured,
         };
-        (*engine, format!("{place} {}: {why}", text::plain(part.variant)))
+        (*engine, format!("{place} {}", text::plain(part.variant)), why)
     });
     Line::new(group, values.collect(), lacking.collect())
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use embermark_model::{Client, Conditions, Durability};
 use serde::Serialize;
 
+use super::line::Lack;
+use super::remedy::Planned;
 use super::{Criterion, CriterionTurn, Facts, Pace, over_the_best};
 
 /// Every engine with its facts and its ratios by criterion, at one number of rows under one set of
@@ -29,9 +31,12 @@ pub struct AdviceTable {
     /// The name of the imitated network link that servers were behind.
     #[serde(skip)]
     pub network: Option<String>,
-    /// The workloads that are files of the user.
+    /// The workloads at the scales of the table, measured or not.
     #[serde(skip)]
-    pub files: Vec<String>,
+    pub(super) planned: Vec<Planned>,
+    /// The option of a run that decides more of the order: `--for 30m`.
+    #[serde(skip)]
+    pub longer: String,
     /// Rows, conditions and language as text: `10k rows`, `10k rows within 256 MiB on sd-a1, python`,
     /// `10k rows, servers over wifi`.
     pub at: String,
@@ -125,8 +130,12 @@ impl AdviceTable {
         }
         // A single engine has nothing to be compared with.
         for entry in &mut self.engines {
-            let tier = entry.tier;
-            entry.ratios.retain(|criterion, _| compared[&(tier, *criterion)] > 1);
+            let (tier, words) = (entry.tier, &mut entry.words);
+            entry.ratios.retain(|criterion, _| {
+                let is_alone = compared[&(tier, *criterion)] < 2;
+                words.extend(is_alone.then(|| (*criterion, Lack::Alone.to_string())));
+                !is_alone
+            });
             entry.intervals.retain(|criterion, _| entry.ratios.contains_key(criterion));
         }
         over_the_best(&mut self.engines);
@@ -174,6 +183,9 @@ pub struct EngineAdvice {
     /// By criterion without a ratio: the reasons.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lacks: BTreeMap<&'static str, Vec<String>>,
+    /// By criterion without a ratio: a word for the reason, such as `failed`. Absent: not measured.
+    #[serde(skip)]
+    pub words: BTreeMap<&'static str, String>,
     /// Work that its cells did not do. Those cells are in no criterion.
     pub shortfalls: Vec<String>,
 }

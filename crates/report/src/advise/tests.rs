@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use embermark_model::plan::WorkloadFile;
 use embermark_model::result::{Cell, EngineFacts, Resources, ResultFile, Run};
 use embermark_model::{Scale, Status};
 
@@ -389,4 +390,56 @@ fn the_command_that_is_named_measures_what_is_lacking() {
     assert!(shown("wear").contains("(as root, without --no-counting)"), "{}", shown("wear"));
     assert!(shown("mixed").contains("embermark run sensors htap -s 1k"), "{}", shown("mixed"));
     assert!(shown("steady-latency").contains("embermark run sensors retention"));
+}
+
+#[test]
+fn the_command_has_the_scale_of_each_workload_and_the_path_of_a_file() {
+    let command = |file: &ResultFile| {
+        let table = table(&[file]);
+        words(&advise(&table, ANY, &weights(&[("energy", 1.0)])).unwrap(), &table, 400)
+    };
+    let mut file = empty();
+    for engine in ["a", "b"] {
+        file.cells.push(cell(engine, "single", &[("load", 10)]));
+        let mut contacts = cell(engine, "single", &[("insert", 10)]);
+        (contacts.id.workload, contacts.id.scale) = ("contacts".into(), Scale::Rows(10_000));
+        file.cells.push(contacts);
+    }
+    let tables = tables(&[&file], Some(1_000), &[]);
+    let asked = remedy::command(&tables.tables[0], Durability::Process, &[]);
+    assert_eq!(asked, "embermark run sensors contacts -s 1k -t process");
+    let tables = super::tables(&[&file], None, &[]);
+    let each = remedy::command(&tables.tables[0], Durability::Process, &[]);
+    assert_eq!(each, "embermark run sensors:1k contacts:10k -t process");
+    file.cells.retain(|cell| cell.id.workload == "sensors");
+    for cell in &mut file.cells {
+        (cell.id.workload, cell.id.scale) = ("shop".into(), Scale::Full);
+    }
+    let folder = "/home/me/my rows".into();
+    let (text, criteria) = (String::new(), BTreeMap::new());
+    let own = WorkloadFile { text, folder, misfits_per_million: 0, criteria };
+    file.plan.workload_files.insert("shop".into(), own);
+    let says = "embermark run '/home/me/my rows/shop.toml' -s full -t process --metered";
+    assert!(command(&file).contains(says), "{}", command(&file));
+    // A file that is part of the program has no folder.
+    file.plan.workload_files.get_mut("shop").unwrap().folder = ".".into();
+    assert!(command(&file).contains("run shop -s full"), "{}", command(&file));
+}
+
+#[test]
+fn what_settles_an_order_takes_longer_than_the_run_did() {
+    let mut file = empty();
+    for (engine, load) in [("a", 100), ("b", 101)] {
+        file.cells.push(cell(engine, "commit-each", &[("load", load)]));
+    }
+    let brief = |file: &ResultFile| {
+        let tables = tables(&[file], None, &[]);
+        brief(&tables, ANY, &weights(&[("ingest", 1.0)]), 300).unwrap()
+    };
+    file.plan.lasts_ms = Some(1_800_000);
+    assert!(brief(&file).contains("embermark run with --for 180m"), "{}", brief(&file));
+    (file.plan.lasts_ms, file.plan.trials) = (None, 3);
+    assert!(brief(&file).contains("run with --effort thorough"), "{}", brief(&file));
+    file.plan.trials = 10;
+    assert!(brief(&file).contains("run with --trials 20"), "{}", brief(&file));
 }

@@ -2,7 +2,6 @@
 //! person, a place or a computer in texts.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use embermark_model::plan::{DataSource, Plan};
@@ -12,6 +11,10 @@ use serde_json::Value;
 
 use crate::note::{Note, note};
 use crate::{ReportError, format, notes, text};
+
+mod private;
+
+pub use private::Private;
 
 /// Mount options that can name a user, a computer or a folder.
 const PRIVATE_OPTIONS: &str = "uid,gid,resuid,resgid,user,username,domain,addr,clientaddr,source";
@@ -37,6 +40,9 @@ const KEPT_FIELDS: &[&str] = &[
     "status",
 ];
 
+/// Fields with paths.
+const PATH_FIELDS: &[&str] = &["file", "folder", "path", "library", "client", "settings"];
+
 /// An anonymous result.
 #[derive(Clone, Debug)]
 pub struct Anonymous {
@@ -47,12 +53,14 @@ pub struct Anonymous {
 }
 
 /// Removes from a result the names of computers and users, paths, URLs, addresses, device names,
-/// wear counters and log file names. `names` are those of this computer and its user, which can be
+/// wear counters and log file names. `known` is what names this computer and its user, which can be
 /// in any text.
 ///
 /// # Errors
 /// If the result has no JSON form, which every valid result has.
-pub fn anonymous(file: &ResultFile, names: &[String]) -> Result<Anonymous, ReportError> {
+pub fn anonymous(file: &ResultFile, known: &Private) -> Result<Anonymous, ReportError> {
+    let mut private = known.clone();
+    own_paths(&serde_json::to_value(file)?, false, &mut private.paths);
     let mut file = file.clone();
     let machines = file.manifest.client_machines.keys().cloned().zip(1..);
     let machines: BTreeMap<String, String> =
@@ -65,12 +73,24 @@ pub fn anonymous(file: &ResultFile, names: &[String]) -> Result<Anonymous, Repor
         let trials = trials.chain(apart.map(|trial| &mut **trial));
         trials.for_each(|trial| in_trial(trial, &machines));
     }
-    let names: Vec<String> = names.iter().cloned().chain(machines.into_keys()).collect();
+    private.names.extend(machines.into_keys());
     let mut json = serde_json::to_value(&file)?;
-    hide(&mut json, &names, "");
+    hide(&mut json, &private, "");
     let file: ResultFile = serde_json::from_value(json)?;
     let left = remaining_identifiers(&file);
     Ok(Anonymous { file, left })
+}
+
+/// Collects the absolute paths in fields that have paths. Other texts name them too.
+fn own_paths(value: &Value, is_path: bool, all: &mut Vec<String>) {
+    match value {
+        Value::String(text) if is_path && text.starts_with('/') => all.push(text.clone()),
+        Value::Array(own) => own.iter().for_each(|one| own_paths(one, is_path, all)),
+        Value::Object(own) => own.iter().for_each(|(name, one)| {
+            own_paths(one, is_path || PATH_FIELDS.contains(&name.as_str()), all);
+        }),
+        _ => {}
+    }
 }
 
 fn hide_plan(file: &mut ResultFile) {
@@ -150,12 +170,12 @@ fn in_trial(trial: &mut Trial, machines: &BTreeMap<String, String>) {
 }
 
 /// Replaces private parts in every text, except in fields with a known format.
-fn hide(value: &mut Value, names: &[String], field: &str) {
+fn hide(value: &mut Value, private: &Private, field: &str) {
     match value {
         Value::String(_) if KEPT_FIELDS.contains(&field) => {}
-        Value::String(text) => *text = hidden(text, names),
-        Value::Array(all) => all.iter_mut().for_each(|one| hide(one, names, field)),
-        Value::Object(all) => all.iter_mut().for_each(|(name, one)| hide(one, names, name)),
+        Value::String(text) => *text = private.hidden(text),
+        Value::Array(all) => all.iter_mut().for_each(|one| hide(one, private, field)),
+        Value::Object(all) => all.iter_mut().for_each(|(name, one)| hide(one, private, name)),
         _ => {}
     }
 }
@@ -246,100 +266,4 @@ fn remaining_identifiers(file: &ResultFile) -> Vec<Note> {
     let texts = reasons.chain(manifest.warnings.iter().cloned());
     says("texts of engines and warnings", list(texts.collect()));
     left
-}
-
-/// Stands for a path.
-const PATH: &str = "(path)";
-
-/// Stands for a name of this computer or its user.
-const NAME: &str = "(name)";
-
-/// Separators of words. Slashes, points, colons, `@` and dashes are parts of words.
-const BETWEEN: &[char] = &[
-    ' ', '\t', '\n', '\r', '"', '\'', '`', ',', ';', '(', ')', '[', ']', '{', '}', '<', '>', '=',
-    '|',
-];
-
-/// Returns the text without absolute paths, URLs, computer and e-mail addresses, and `names` that are
-/// always private, such as those of this computer and its user.
-fn hidden(text: &str, names: &[String]) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut was_path = false;
-    for part in text.split_inclusive(BETWEEN) {
-        let word = part.trim_end_matches(BETWEEN);
-        // A full stop or colon after a word is not part of it.
-        let bare = word.trim_end_matches(['.', ':', '!', '?']);
-        // The rest of a path that contains a blank.
-        let is_rest = was_path && !bare.starts_with('/') && bare.contains('/');
-        let replaced = if is_rest { Some(PATH.to_owned()) } else { replaced(bare, names) };
-        was_path = replaced.as_deref() == Some(PATH) && part[bare.len()..] == *" ";
-        out.push_str(replaced.as_deref().unwrap_or(bare));
-        out.push_str(&part[bare.len()..]);
-    }
-    out
-}
-
-/// Returns the replacement for a word. `None` if the word may stay.
-fn replaced(word: &str, names: &[String]) -> Option<String> {
-    if let Some((scheme, _)) = word.split_once("://") {
-        return Some(format!("{scheme}://(host)"));
-    }
-    let is_from_root = word.split_once('/').is_some_and(|(before, path)| {
-        (before.is_empty() || before.ends_with(':')) && path.contains('/')
-    });
-    if is_from_root || word.starts_with("~/") {
-        return Some(PATH.to_owned());
-    }
-    if word.parse::<IpAddr>().is_ok() || word.parse::<SocketAddr>().is_ok() {
-        return Some("(address)".to_owned());
-    }
-    let is_user = word.split_once('@').is_some_and(|(user, host)| {
-        !user.is_empty() && host.starts_with(|c: char| c.is_ascii_alphabetic())
-    });
-    if is_user {
-        return Some("(user)".to_owned());
-    }
-    // The word, or a folder of a relative path.
-    let is_name = |part: &str| names.iter().any(|name| name == part);
-    let parts: Vec<&str> =
-        word.split('/').map(|part| if is_name(part) { NAME } else { part }).collect();
-    parts.contains(&NAME).then(|| parts.join("/"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_private_is_replaced_and_all_else_stays() {
-        let names = ["anna", "buildbox", "pi"].map(str::to_owned);
-        let hidden = |text: &str| hidden(text, &names);
-        assert_eq!(
-            hidden("cannot open '/home/anna/x.db': no such file"),
-            "cannot open '(path)': no such file"
-        );
-        assert_eq!(hidden("/home/anna/my files/y.db: no file"), "(path) (path): no file");
-        assert_eq!(hidden("at postgres://me@db.example/x."), "at postgres://(host).");
-        assert_eq!(
-            hidden("10.0.0.7:5432, fe80::1 and anna@example.org"),
-            "(address), (address) and (user)"
-        );
-        assert_eq!(hidden("on buildbox as anna"), "on (name) as (name)");
-        assert_eq!(hidden("role \"pi\" of /home/pi/x"), "role \"(name)\" of (path)");
-        assert_eq!(hidden("home/pi/x: pi, pi."), "home/(name)/x: (name), (name).");
-        assert_eq!(hidden("log=/var/log/x.log ~/y file:/a/b"), "log=(path) (path) (path)");
-        for kept in [
-            "3.50.4",
-            "a /b c",
-            "MB/s and rows/s/core",
-            "wal, synchronous=NORMAL; 1 < 2",
-            "annabel",
-            "pi3 of api, lib/api/pi3 and pi-hole",
-            "12:30:00",
-            "p99 @ 5 ms",
-            "",
-        ] {
-            assert_eq!(hidden(kept), kept);
-        }
-    }
 }

@@ -30,7 +30,7 @@ const BUSY: f64 = 0.15;
 const STOLEN: f64 = 0.05;
 
 /// All rules.
-pub(super) const RULES: [Rule; 13] = [
+pub(super) const RULES: [Rule; 14] = [
     Rule {
         name: "schema",
         asks: "the file has the current schema",
@@ -39,9 +39,15 @@ pub(super) const RULES: [Rule; 13] = [
     },
     Rule {
         name: "complete",
-        asks: "the run ended, and has figures",
+        asks: "the run ended, and left no cell out",
         remedy: "finish it with `embermark run --resume FOLDER`",
         test: complete,
+    },
+    Rule {
+        name: "figures",
+        asks: "a phase of an engine has figures",
+        remedy: "`embermark report FILE` shows why none has: mend that, and run again",
+        test: figures,
     },
     Rule {
         name: "version",
@@ -133,14 +139,20 @@ fn schema(file: &ResultFile) -> Finding {
 
 fn complete(file: &ResultFile) -> Finding {
     let left = file.cells.iter().filter(|cell| cell.status == Status::NotRun).count();
-    let figures = phases(file).filter(|(_, part)| part.status.has_figures()).count();
     match &file.manifest.finished {
         None => Failed("the run did not end".to_owned()),
-        Some(_) if figures == 0 => Failed("no phase of an engine has figures".to_owned()),
         Some(_) if left > 0 && file.plan.lasts_ms.is_none() => {
             Failed(format!("{} not begun", format::counted(left as u64, "cell")))
         }
         Some(finished) => Passed(format!("ended {}", text::clipped(finished, 40))),
+    }
+}
+
+fn figures(file: &ResultFile) -> Finding {
+    match phases(file).filter(|(_, part)| part.status.has_figures()).count() {
+        0 => Failed("no phase of an engine has figures".to_owned()),
+        // Each phase of each trial counts, as in the file.
+        figures => Passed(format!("{} of trials", format::counted(figures as u64, "phase"))),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use embermark_model::CellId;
 
-use super::{Change, Changes, GroupProtocol, StatusChange, UsageChange, Verdict};
+use super::{Change, Changes, Differences, GroupProtocol, StatusChange, UsageChange, Verdict};
 use crate::document::{self, Block};
 use crate::grid::{Grid, Text, Tone};
 use crate::note::{self, Note, Section, note};
@@ -20,8 +20,10 @@ pub fn markdown(changes: &Changes) -> String {
 }
 
 fn blocks(changes: &Changes) -> Vec<Block> {
-    let notice = notes::unpublishable_notice(&changes.unpublishable).into_iter();
-    let heads = notice.chain([summary(changes)]).map(Block::Head);
+    let unlike = unlike(&changes.differences, "looked at");
+    let notice = notes::unpublishable_notice(&changes.unpublishable);
+    let heads = notice.into_iter().chain([summary(changes)]).map(Block::Head);
+    let heads = unlike.into_iter().map(Block::Section).chain(heads);
     let tables = grids(changes).into_iter().map(|grid| Block::table(grid, Vec::new()));
     heads.chain(tables).chain(sections(changes).into_iter().map(Block::Section)).collect()
 }
@@ -193,13 +195,20 @@ fn sections(changes: &Changes) -> Vec<Section> {
                 slower where its 95 % bootstrap interval leaves out 1 and the pair is among those that \
                 Benjamini and Hochberg's procedure passes; `embermark gate` judges for a build";
     note::non_empty([
-        ("NOT COMPARABLE, looked at all the same", note::lines(&changes.differences.incomparable)),
         ("Turned", turned(&changes.turned)),
         ("In the old file only", note::lines(&changes.only_old)),
         ("In the new file only", note::lines(&changes.only_new)),
         ("Not alike", note::lines(&changes.differences.remarks)),
         ("How to read it", vec![note("", says)]),
     ])
+}
+
+/// Returns the notice that results which cannot be compared were used all the same, with the reasons.
+/// It comes first.
+pub(crate) fn unlike(differences: &Differences, used: &str) -> Option<Section> {
+    let notes = note::lines(&differences.incomparable);
+    let title = format!("NOT COMPARABLE, {used} all the same (--force)");
+    (!notes.is_empty()).then_some(Section { title, notes })
 }
 
 /// Lists what completed in only one file, with the reasons.

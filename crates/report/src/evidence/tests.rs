@@ -56,7 +56,7 @@ fn a_broken_promise_is_told_with_what_was_found() {
     let mut broken = run("1", "power", 100, &[("holds", 369), ("hole", 2), ("corrupt-row", 4)]);
     broken.tested[1].torn_blocks = 5;
     let record = Record::from_run(broken.clone());
-    let says = "broken: 6 of 375 states: 2 a hole, 4 corrupt rows, 5 of them by a torn block; no \
+    let says = "broken: 6 of 375 states: 2 × a hole, 4 × corrupt rows, 5 of them by a torn block; no \
                 violation in 100 kills (ext4, 2026-11-22)";
     assert_eq!(words(&record, "1", Power), says);
     assert!(record.standing("one", "1", Power, Power).unwrap().is_broken());

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{Record, Shown, Standing, Tries, Why};
 use crate::advise::AdviceTables;
+use crate::format;
 use crate::note::{Note, note};
 
 use crate::summary::{self, Comparison, Group};
@@ -32,19 +33,27 @@ pub(crate) struct TierStanding {
 pub fn findings_text(tested: &Tested) -> String {
     let mut words = findings(tested, &format!(" in {}", tested.experiment.tries(tested.tried)));
     if tested.not_mounted > 0 {
-        words.push(format!("{} more were not mounted", tested.not_mounted));
+        let were = if tested.not_mounted == 1 { "was" } else { "were" };
+        words.push(format!("{} more {were} not mounted", tested.not_mounted));
     }
     if let Some(Exhaustive { works, states, .. }) = tested.exhaustive {
-        words.push(format!("exhaustive: {states} states of {works} short works"));
+        let [states, works] = [(states, "state"), (works, "short work")]
+            .map(|(count, noun)| format::counted(u64::from(count), noun));
+        words.push(format!("exhaustive: {states} of {works}"));
     }
     words.join(", ")
+}
+
+/// Formats how often a verdict was found: `3 × does not open`.
+fn times(count: u32, verdict: Verdict) -> String {
+    format!("{count} × {}", verdict.name())
 }
 
 /// Lists how the tries of an experiment ended. Findings that break no promise are in brackets. If
 /// nothing was found, `tries` follows.
 pub fn findings(tested: &Tested, tries: &str) -> Vec<String> {
     let finding = |(verdict, count): (&Verdict, &u32)| {
-        let finding = format!("{count} {}", verdict.name());
+        let finding = times(*count, *verdict);
         let broken = tested.is_promised() && verdict.is_violation();
         if broken { finding } else { format!("({finding})") }
     };
@@ -104,9 +113,10 @@ impl Shown {
 }
 
 impl Tries {
-    /// Formats violations: `6 of 375 states: 3 a hole, 3 corrupt rows, 6 of them by a torn block`.
+    /// Formats violations: `6 of 375 states: 3 × a hole, 3 × corrupt rows, 6 of them by a torn
+    /// block`.
     fn broken(&self, experiment: Experiment) -> String {
-        let how = self.verdicts.iter().map(|(how, count)| format!("{count} {}", how.name()));
+        let how = self.verdicts.iter().map(|(how, count)| times(*count, *how));
         let how = text::joined(how.chain(torn(self.torn_blocks)), ", ");
         format!("{} of {}: {how}", self.violations, experiment.tries(self.tried))
     }

@@ -61,12 +61,14 @@ pub(super) fn run_lines<'a>(
 impl Line<'_> {
     /// Returns the most specific reason.
     pub(super) fn reason(&self) -> String {
+        let of_trial = self.trial.and_then(|trial| trial.reason.as_ref());
         let reason = match (self.phase, self.trial) {
-            (Some(phase), _) => &phase.reason,
-            (None, Some(Trial { reason: reason @ Some(_), .. })) => reason,
-            (None, _) => &self.cell.reason,
+            // A worker may die between two phases.
+            (Some(_), Some(trial)) if trial.phases.iter().all(|of| of.reason.is_none()) => of_trial,
+            (Some(phase), _) => phase.reason.as_ref(),
+            (None, _) => of_trial.or(self.cell.reason.as_ref()),
         };
-        text::plain(reason.as_deref().unwrap_or_default())
+        text::plain(reason.map_or("", String::as_str))
     }
 }
 

@@ -4,7 +4,7 @@ use embermark_model::Card;
 use embermark_model::card::{Cleaning, Mapping, Spread};
 use embermark_model::result::ResultFile;
 
-use super::{Wear, model};
+use super::{Wear, YEAR, model};
 use crate::grid::{self, Annotated, BEST, Grid, Text, Tone};
 use crate::note::{Note, note};
 use crate::summary::{Comparison, Engine, Group, Row};
@@ -150,14 +150,23 @@ fn years(ends: Option<[f64; 2]>) -> Text {
     Text::new(ends.map_or_else(|| format::NOT_MEASURED.to_owned(), years_between))
 }
 
-/// Formats the shortest and the longest life of a card: `0.42-12 y`, `over 1,000 y`.
+/// Formats the shortest and the longest life of a card: `0.42-12 y`, `1.1 d-0.12 y`,
+/// `over 1,000 y`.
 pub(crate) fn years_between(ends: [f64; 2]) -> String {
-    // At most two digits, because the range is not more precise.
-    let show = |years: f64| match years {
-        LONG.. => format!("over {} y", format::number(LONG)),
-        10.0.. => format!("{years:.0} y"),
-        1.0.. => format!("{years:.1} y"),
-        _ => format!("{years:.2} y"),
+    let show = |years: f64| {
+        let days = years * YEAR;
+        let (amount, unit) = match years {
+            LONG.. => return format!("over {} y", format::number(LONG)),
+            0.1.. => (years, "y"),
+            _ if days >= 1.0 => (days, "d"),
+            _ => (days * 24.0, "h"),
+        };
+        // At most two digits, because the range is not more precise.
+        match amount {
+            10.0.. => format!("{amount:.0} {unit}"),
+            1.0.. => format!("{amount:.1} {unit}"),
+            _ => format!("{amount:.2} {unit}"),
+        }
     };
     match ends {
         [low, _] if low >= LONG => show(LONG),
@@ -230,5 +239,24 @@ fn describe_years(rows_per_day: Option<f64>) -> String {
             format::number(rate)
         ),
         None => "how long the card lasts at your rate: --rows-per-day 1M".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_life_is_in_days_or_hours_and_never_0() {
+        for (ends, shown) in [
+            ([0.42, 12.0], "0.42-12 y"),
+            ([0.003, 0.12], "1.1 d-0.12 y"),
+            ([0.01, 0.05], "3.7-18 d"),
+            ([0.0005, 0.002], "4.4-18 h"),
+            ([12.0, 4_000.0], "12 y to over 1,000 y"),
+            ([2_000.0, 4_000.0], "over 1,000 y"),
+        ] {
+            assert_eq!(years_between(ends), shown);
+        }
     }
 }

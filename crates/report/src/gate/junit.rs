@@ -10,7 +10,7 @@ use crate::xml::escaped;
 type Ended = Option<(&'static str, String)>;
 
 /// Formats a gate as JUnit XML. Failures are what the gate fails by, and `skipped` is what could
-/// not be judged. If the gate is unclear, there is an error.
+/// not be judged, or not be compared. If the gate is unclear, there is an error.
 pub fn junit(gate: &Gate) -> String {
     let wholes = gate.wholes.iter().map(whole);
     let turned = gate.turned.iter().filter(|turn| turn.was.has_figures()).map(|turn| {
@@ -23,12 +23,17 @@ pub fn junit(gate: &Gate) -> String {
         let says = "the new result does not have this cell".to_owned();
         (cell.to_string(), "whole cell".to_owned(), Some(("skipped", says)))
     });
+    let unlike = &gate.differences.incomparable;
+    let unlike = (!unlike.is_empty()).then(|| {
+        let says = format!("NOT COMPARABLE, judged all the same: {}", unlike.join("; "));
+        ("gate".to_owned(), "can be compared".to_owned(), Some(("skipped", says)))
+    });
     let unclear = (gate.outcome == Outcome::Unclear).then(|| {
         ("gate".to_owned(), "can be judged".to_owned(), Some(("error", gate.why.join("; "))))
     });
     let phases = gate.phases.iter().map(phase);
-    let tests: Vec<(String, String, Ended)> =
-        unclear.into_iter().chain(wholes).chain(phases).chain(turned).chain(absent).collect();
+    let tests = unlike.into_iter().chain(unclear).chain(wholes).chain(phases);
+    let tests: Vec<(String, String, Ended)> = tests.chain(turned).chain(absent).collect();
     let ends = || tests.iter().filter_map(|(.., ended)| ended.as_ref());
     let count = |kind: &str| ends().filter(|(ended, _)| *ended == kind).count();
     let counts = format!(

@@ -29,8 +29,10 @@ pub fn json(gate: &Gate) -> Result<String, ReportError> {
 }
 
 fn blocks(gate: &Gate) -> Vec<Block> {
-    let notice = notes::unpublishable_notice(&gate.unpublishable).into_iter();
-    let heads = notice.chain([head(gate)]).map(Block::Head);
+    let unlike = compare::unlike(&gate.differences, "judged");
+    let notice = notes::unpublishable_notice(&gate.unpublishable);
+    let heads = notice.into_iter().chain([head(gate)]).map(Block::Head);
+    let heads = unlike.into_iter().map(Block::Section).chain(heads);
     let why = Section { title: "Why".to_owned(), notes: note::lines(&gate.why) };
     let tables = [wholes(gate), phases(gate)].into_iter().filter_map(Grid::filled);
     let tables = tables.map(|grid| Block::table(grid, Vec::new()));
@@ -228,7 +230,6 @@ fn sections(gate: &Gate) -> Vec<Section> {
         format::percent(gate.false_alarms)
     );
     note::non_empty([
-        ("NOT COMPARABLE, judged all the same", note::lines(&gate.differences.incomparable)),
         ("Turned", compare::turned(&gate.turned)),
         ("In the old result only, not judged", note::lines(&gate.only_old)),
         ("In the new result only, not judged", note::lines(&gate.only_new)),

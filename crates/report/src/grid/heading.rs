@@ -1,7 +1,7 @@
 //! Headings of tables: what ran, on what, and the names of the engines.
 
 use embermark_model::Status;
-use embermark_model::result::Floor;
+use embermark_model::result::{Cell, Floor};
 
 use super::{BROKEN, OWN_DURABILITY, OWN_SETTINGS, REFERENCE, STRONGER, WEAKER};
 use crate::summary::{Engine, Entry, Group};
@@ -47,12 +47,16 @@ fn harness_floor(floor: &Floor, workload: &str) -> Option<String> {
 
 /// Lists the engines without a column: `unavailable: zen, harperdb`.
 fn absentees(group: &Group<'_>) -> Vec<String> {
-    let of = |status: Status| {
-        let absent = (0..group.engines.len()).filter(|at| absence(group, *at) == Some(status));
-        let names = text::joined(absent.map(|at| group.engines[at].name()), ", ");
-        (!names.is_empty()).then(|| format!("{status}: {names}"))
+    let word = |at: usize| {
+        let of = |cell: &&Cell| group.holds(&cell.id) && cell.id.engine == group.engines[at].id;
+        let is_left_out = group.file.cells.iter().filter(of).any(Cell::is_left_out);
+        Some(if is_left_out { notes::LEFT_OUT } else { absence(group, at)?.name() })
     };
-    ABSENT.into_iter().filter_map(of).collect()
+    let absent = (0..group.engines.len()).filter(|at| absence(group, *at).is_some());
+    let absent = absent.filter_map(|at| Some((word(at)?, group.engines[at].name())));
+    let mut absent = text::by_key(absent);
+    absent.sort_by_key(|(word, _)| ABSENT.iter().position(|status| status.name() == *word));
+    absent.iter().map(|(word, names)| format!("{word}: {}", names.join(", "))).collect()
 }
 
 /// Statuses of cells that did not or could not run.

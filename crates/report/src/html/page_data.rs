@@ -64,7 +64,7 @@ pub(super) fn page_data<'a>(sources: &[Source<'a>], options: PageOptions<'_>) ->
             orders: device.orders,
         };
         let of_all = device::for_all_languages(&comparison, &durability).into_iter();
-        let of_each = device::per_language(&comparison, &durability).into_iter();
+        let of_each = device::per_language(&comparison, &durability).into_iter().flatten();
         let of_each = of_each.map(|(client, device)| (Some(client), device));
         page.answer.extend(of_all.map(|device| (None, device)).chain(of_each).map(answer));
         let weights = cost::score::Weights::default();

@@ -1,6 +1,6 @@
 //! Why a cell or a phase has no figures: each reason once, with its places.
 
-use embermark_model::result::{Cell, PhaseResult, ResultFile, Trial};
+use embermark_model::result::{Cell, LEFT_OUT, PhaseResult, ResultFile, Trial};
 use embermark_model::{CellId, Status};
 
 use crate::note::{Note, note};
@@ -120,7 +120,16 @@ impl Failure<'_> {
             more => format!(", {shown} and {more} more"),
         };
         let log = self.log.map(|log| format!(" (log: {})", text::plain(log))).unwrap_or_default();
-        note(text::plain(self.engine), format!("{}{places}: {}{log}", self.status, self.text))
+        let says = match self.is_left_out() {
+            true => format!("{}{places}", self.text),
+            false => format!("{}{places}: {}{log}", self.status, self.text),
+        };
+        note(text::plain(self.engine), says)
+    }
+
+    /// Whether its figures were left out because its licence forbids publishing them.
+    pub fn is_left_out(&self) -> bool {
+        self.status == Status::Unavailable && self.text == LEFT_OUT
     }
 
     /// Whether all cells of the engine ended this way. False if it has only one.

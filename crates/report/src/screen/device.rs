@@ -2,10 +2,10 @@
 //! tier, batches, reads, changes and questions, and the use of memory and flash. The figures are those of
 //! `advise`, so that there is one ranking.
 
-use embermark_model::{Conditions, Durability};
+use embermark_model::{Client, Conditions, Durability};
 
 use crate::advise::presets::{PRESETS, Ranking};
-use crate::advise::{self, Advice, AdviceTable, EngineAdvice, Needs, pick};
+use crate::advise::{self, Advice, AdviceTable, EngineAdvice, Needs, RestsOn, pick};
 use crate::evidence::{self, TierStanding};
 use crate::grid::{self, Grid, Text};
 use crate::note::{Note, note};
@@ -52,44 +52,47 @@ pub struct Measured {
     pub peak_bytes: Option<f64>,
 }
 
-/// Returns the table with engines used from any language. The recommendation covers the first language,
-/// and has a line for each other one. `None` if the result has no commits of single rows, or no two
-/// engines to compare. `durability` has what tests showed for the tiers.
+/// Returns the table with engines used from any language. The recommendation covers the first
+/// language with two engines to compare, and has a line for each other one. `None` if the result
+/// has no commits of single rows, or no two engines to compare. `durability` has what tests showed
+/// for the tiers.
 pub(crate) fn for_all_languages(
     comparison: &Comparison<'_>,
     durability: &[TierStanding],
 ) -> Option<Device> {
     let all = advise::tables_for_all_columns(comparison.file, &[conditions(comparison)]).tables;
     let mut device = from_table(comparison, durability, largest(all)?)?;
-    let each = per_language(comparison, durability);
-    if let Some(((_, first), others)) = each.split_first() {
-        device.take.clone_from(&first.take);
-        let line = |(language, own): &(String, Device)| {
-            Some(note(format!("from {}", text::plain(language)), own.best.clone()?))
-        };
-        device.take.extend(others.iter().filter_map(line));
-    }
+    let Some(each) = per_language(comparison, durability) else { return Some(device) };
+    device.take = match each.split_first() {
+        None => vec![note("nothing", "no two engines are used from the same language")],
+        Some(((language, first), others)) => {
+            // Without a word about the language, the lines are about embermark itself.
+            let is_own = language == Client::NATIVE;
+            let other = (!is_own).then(|| note("used from", text::plain(language)));
+            let line = |(language, own): &(String, Device)| {
+                Some(note(format!("from {}", text::plain(language)), own.best.clone()?))
+            };
+            let lines = other.into_iter().chain(first.take.iter().cloned());
+            lines.chain(others.iter().filter_map(line)).collect()
+        }
+    };
     Some(device)
 }
 
-/// Returns one table per language that engines are used from, embermark itself first. Empty if there is
-/// one language, or no two engines to compare in the first one.
+/// Returns one table per language with two engines to compare, embermark itself first. `None` if
+/// engines are used from one language.
 pub(crate) fn per_language(
     comparison: &Comparison<'_>,
     durability: &[TierStanding],
-) -> Vec<(String, Device)> {
+) -> Option<Vec<(String, Device)>> {
     let tables = advise::tables(&[comparison.file], None, &[conditions(comparison)]).tables;
     let languages = text::unique(tables.iter().map(|table| table.language().to_owned()));
-    if languages.len() < 2 {
-        return Vec::new();
-    }
     let of = |language: &String| {
         let own = tables.iter().filter(|table| table.language() == language).cloned();
         let device = from_table(comparison, durability, largest(own.collect())?)?;
         Some((language.clone(), device))
     };
-    let Some(first) = of(&languages[0]) else { return Vec::new() };
-    [first].into_iter().chain(languages[1..].iter().filter_map(of)).collect()
+    (languages.len() > 1).then(|| languages.iter().filter_map(of).collect())
 }
 
 /// Returns the conditions without a memory limit, on this machine's disk if that was measured.
@@ -151,16 +154,48 @@ fn from_table(
     let rows = rows.into_iter().map(|(engine, texts)| (heading(comparison, &engine, main), texts));
     let grid = Grid::new("", columns.iter().map(|column| &column.heading), rows.collect());
     Some(Device {
-        take: take(file, &table, &tiers, main),
+        take: rests_on(comparison, &table, &tiers)
+            .into_iter()
+            .chain(take(file, &table, &tiers, main))
+            .collect(),
         best: pick::pick(&table, needs(main), &pick::all_work(&table, main))
             .map(|pick| pick.describe()),
         tier: (tiers.len() > 1).then_some(main),
-        legend: legend(&grid, &tiers, main),
+        legend: legend(&grid, &columns, &table, &tiers, main),
         grid,
         work: columns.iter().take_while(|column| !column.is_used()).count(),
         engines,
         orders: PRESETS.iter().map(|preset| preset.order(&table, main)).collect(),
     })
+}
+
+/// Names the scales behind a table: `sensors 10k, contacts 1k`. `None` if these are the plan's
+/// largest.
+fn rests_on(
+    comparison: &Comparison<'_>,
+    table: &AdviceTable,
+    tiers: &[Durability],
+) -> Option<Note> {
+    let of = |tier: &Durability| {
+        let places = table.resting(*tier, &[]).into_iter().map(RestsOn::place);
+        (text::joined(places, ", "), tier.to_string())
+    };
+    let is_larger = |group: &Group<'_>, of: &RestsOn| {
+        (group.conditions(), group.durability) == (table.conditions, of.tier)
+            && text::plain(group.workload) == of.workload
+            && group.row_count() > of.rows
+    };
+    let resting = || tiers.iter().flat_map(|tier| table.resting(*tier, &[]));
+    let mut groups = comparison.groups.iter();
+    let is_smaller = groups.any(|group| resting().any(|of| is_larger(group, of)));
+    let says = match text::by_key(tiers.iter().map(of)).as_slice() {
+        [(places, _)] => places.clone(),
+        all => text::joined(
+            all.iter().map(|(places, tiers)| format!("{} at {places}", tiers.join(" and "))),
+            "; ",
+        ),
+    };
+    is_smaller.then(|| note("rests on", says))
 }
 
 fn needs(tier: Durability) -> Needs {

@@ -37,14 +37,20 @@ pub(super) fn notes(view: &View<'_>, scaling: &Scaling<'_>) -> Vec<Note> {
         let says = format!("unexplained, see the tables: {}", surprises.join("; "));
         notes.push(note("surprise", says));
     }
+    let names = |of: Vec<&Failure<'_>>| note::names(of.iter().map(|one| text::plain(one.engine)));
     let unavailable = all.iter().filter(|one| one.status == Status::Unavailable);
+    let (left_out, unavailable): (Vec<_>, Vec<_>) = unavailable.partition(|one| one.is_left_out());
+    let left_out = names(left_out);
+    if !left_out.is_empty() {
+        notes.push(note("left out", format!("by licence: {left_out}")));
+    }
     // A storage that cannot be imitated is missing for every engine.
-    let (without, unavailable): (Vec<_>, Vec<_>) = unavailable.partition(|one| {
+    let (without, unavailable): (Vec<_>, Vec<_>) = unavailable.into_iter().partition(|one| {
         one.places.iter().all(|place| notes::storage::lacking(place.id, one.status, &one.text))
     });
     let without = text::unique(without.into_iter().map(|one| one.text.clone()));
     notes.extend(limited(without.into_iter(), |says| note(Status::Unavailable.name(), says)));
-    let absent = note::names(unavailable.into_iter().map(|one| text::plain(one.engine)));
+    let absent = names(unavailable);
     if !absent.is_empty() {
         let says = format!("{absent}; 'embermark engines' and the tables show what is needed");
         notes.push(note(Status::Unavailable.name(), says));

@@ -1,5 +1,9 @@
-use embermark_model::result::{Cell, Latency, Observed, OpenLoopSchedule, PhaseResult, Run};
-use embermark_model::{MemoryLimit, Scale, Status};
+use embermark_model::card::{Mapping, Spread};
+use embermark_model::result::{
+    Cell, DeviceIo, FlashCost, FlashModel, FlashOfPhase, FlashWork, Latency, Observed,
+    OpenLoopSchedule, PhaseResult, Run,
+};
+use embermark_model::{Card, Configuration, MemoryLimit, Scale, Status};
 
 use super::*;
 use crate::kinds::Kinds;
@@ -118,6 +122,63 @@ fn a_box_is_the_geometric_mean_over_phases_and_variants_of_the_ratios_to_the_fas
     assert_eq!(box_of(&shown, "sensors 1k", "b"), "2.00x*", "{shown}");
 }
 
+/// Gives a cell a counting trial whose phases each program as many bytes into a modelled card.
+fn on_a_card(mut cell: Cell, programmed_bytes: u64) -> Cell {
+    let mut counting = cell.trials[0].clone();
+    let cost = FlashCost { programmed_bytes, erases: 1.0 };
+    let written_bytes = 4096;
+    let run = FlashWork { written_bytes, typical: cost, low: cost, high: cost };
+    for run in counting.phases.iter_mut().flat_map(|phase| &mut phase.runs) {
+        run.device_io = Some(DeviceIo { written_bytes, ..DeviceIo::default() });
+    }
+    let of = |phase: &PhaseResult| FlashOfPhase {
+        phase: phase.phase.clone(),
+        run,
+        ..FlashOfPhase::default()
+    };
+    let phases = counting.phases.iter().map(of).collect();
+    counting.flash = vec![FlashModel { card: "one".to_owned(), phases, ..FlashModel::default() }];
+    cell.counting = Some(Box::new(counting));
+    cell
+}
+
+#[test]
+fn bytes_of_a_modelled_card_are_called_a_model_by_the_table_its_legend_and_the_picks() {
+    let phases = [("load", 100), ("read", 100)];
+    let cells = [("a", 1, 5_000_000), ("b", 3, 1_000_000)].map(|(engine, slower, programmed)| {
+        ["commit-each", "single"].map(|variant| {
+            let phases = phases.map(|(name, ns)| (name, ns * slower));
+            on_a_card(cell(engine, variant, &phases), programmed)
+        })
+    });
+    let mut file = result(cells.into_iter().flatten());
+    file.manifest.floor = None;
+    let counted = screen(&file, 200);
+    assert!(counted.contains(" written") && !counted.contains("flash"), "{counted}");
+    file.plan.cards = vec![Card {
+        name: "one".to_owned(),
+        mapping: Mapping::LogBlocks { open_units: Spread::exact(4) },
+        capacity_bytes: 1_000 << 20,
+        page_bytes: 16 << 10,
+        erase_block_bytes: 1 << 20,
+        spare_permille: Spread::exact(100),
+        cycles: Spread::exact(1_000),
+        cache_bytes: 0,
+        filled_permille: 1_000,
+    }];
+    let shown = screen(&file, 200);
+    for says in ["flash, model: bytes programmed into one, a model", "flash bytes (model)"] {
+        assert!(shown.contains(says), "{says}: {shown}");
+    }
+    let header = shown.lines().find(|line| line.contains("flash, model")).unwrap();
+    assert!(!header.contains("written"), "{shown}");
+    let all = advise::tables(&[&file], None, &[]);
+    let table = &all.tables[0];
+    let weight = advise::pick::single_weight("wear");
+    let name = advise::pick::work_name(table, table.engines[0].tier, &[weight]);
+    assert_eq!(name, "flash bytes (model)");
+}
+
 #[test]
 fn what_no_difference_to_the_best_is_shown_for_is_marked_and_so_is_the_best() {
     let file = result([
@@ -129,11 +190,13 @@ fn what_no_difference_to_the_best_is_shown_for_is_marked_and_so_is_the_best() {
     let boxes = ["a", "b", "c"].map(|engine| box_of(&shown, "sensors 1k", engine));
     assert_eq!(boxes, ["1.00x≈", "1.00x≈", "1.50x"], "{shown}");
     assert!(shown.contains("≈ not significantly slower than the best"), "{shown}");
+    assert!(!shown.contains("no mark"), "{shown}");
     // Two trials show neither a difference nor equality.
     let mut two = file;
     two.cells.iter_mut().for_each(|cell| cell.trials.truncate(2));
     let shown = screen(&two, 80);
     assert!(!shown.contains('≈') && shown.contains("1.00x*"), "{shown}");
+    assert!(shown.contains("no mark: slower, or too few trials to tell"), "{shown}");
 }
 
 #[test]
@@ -247,6 +310,16 @@ fn tiers_have_a_table_each_and_a_reference_is_shown_and_ranked_in_none() {
 }
 
 #[test]
+fn the_legend_has_no_mark_of_an_engine_without_a_column() {
+    let mut gone = cell("memory", "single", &[]);
+    (gone.status, gone.reference) = (Status::Unavailable, true);
+    gone.trials.clear();
+    let cells = [cell("a", "single", &[("load", 5)]), cell("b", "single", &[("load", 6)]), gone];
+    let shown = screen(&result(cells), 80);
+    assert!(!shown.contains("(ref)"), "{shown}");
+}
+
+#[test]
 fn an_effective_durability_below_the_tier_has_no_ratio() {
     let mut less = cell("less", "single", &[("load", 1)]);
     less.effective_durability = Some(Durability::None);
@@ -264,6 +337,11 @@ fn an_engine_alone_and_nothing_at_all_say_so() {
     let alone = screen(&result([cell("a", "single", &[("load", 5), ("read", 5)])]), 80);
     assert!(alone.contains("a has no engine to compare with"), "{alone}");
     assert!(!alone.contains("best at") && !alone.contains('*'), "{alone}");
+    assert!(!alone.contains('─') && !alone.contains("Times the fastest"), "{alone}");
+    let mut memory = cell("memory", "single", &[("load", 5), ("read", 5)]);
+    memory.reference = true;
+    let beside = screen(&result([cell("a", "single", &[("load", 5), ("read", 5)]), memory]), 80);
+    assert!(!beside.contains('─') && !beside.contains("(ref)"), "{beside}");
     let bad = cell("a", "single", &[("load", 5)]);
     let nothing = screen(&result([ending(Status::Failed, "disk full", bad)]), 80);
     assert!(nothing.contains("No engine has figures that can be compared."), "{nothing}");
@@ -397,6 +475,19 @@ fn the_screen_ends_with_the_files_that_were_made_and_what_to_do_next() {
 }
 
 #[test]
+fn a_command_can_be_copied_whatever_the_path() {
+    let file = result([cell("a", "single", &[("load", 5)])]);
+    let options = Options { path: Some(Path::new("my card/R&D.json")), ..Options::default() };
+    let shown = super::screen(&file, &options, &Files::default());
+    for says in [
+        "embermark report 'my card/R&D.json' --show tables\n",
+        "embermark advise 'my card/R&D.json' --weight load=1\n",
+    ] {
+        assert!(shown.contains(says), "{shown}");
+    }
+}
+
+#[test]
 fn the_conditions_of_the_run_are_named() {
     let mut file = result([cell("a", "single", &[("load", 5)])]);
     (file.plan.clients, file.plan.cold) = (4, true);
@@ -487,6 +578,50 @@ fn commits_of_single_rows_stand_in_every_tier_beside_reads_and_questions() {
     // The table comes last.
     assert!(shown.find("Not ok").is_none_or(|at| at < shown.find("What to take").unwrap()));
     assert!(shown.trim_end().ends_with("* the best"), "{shown}");
+}
+
+#[test]
+fn a_larger_scale_that_was_not_run_hides_nothing_and_the_rows_that_count_are_named() {
+    let cells = [("a", 10), ("b", 30)]
+        .map(|(engine, time)| in_both_tiers(engine, time, time, &[("read", 10)]));
+    let cells: Vec<Cell> = cells.into_iter().flatten().collect();
+    let words =
+        |file: &ResultFile| screen(file, 100).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!words(&result(cells.clone())).contains("rests on"));
+    let not_run = cells.clone().into_iter().map(|cell| {
+        let mut cell = of("sensors", 100_000, cell);
+        (cell.status, cell.reason) = (Status::NotRun, Some("the run was interrupted".into()));
+        cell.trials.clear();
+        cell
+    });
+    let shown = words(&result(cells.into_iter().chain(not_run)));
+    for says in ["rests on sensors 1k commits", "commits (power) a, 3.00x ahead of b"] {
+        assert!(shown.contains(says), "{says}: {shown}");
+    }
+}
+
+#[test]
+fn the_table_of_engines_explains_settings_of_an_author_and_lost_trials() {
+    let cells = [("a", 10), ("b", 30), ("lossy", 20)]
+        .map(|(engine, time)| in_both_tiers(engine, time, time, &[("read", 10)]));
+    let mut file = result(cells.into_iter().flatten());
+    let whole = screen(&file, 100);
+    assert!(!whole.contains('§') && !whole.contains('×'), "{whole}");
+    assert!(!whole.contains("no mark"), "every ratio has an interval: {whole}");
+    let settings = [("cache".to_owned(), "1".to_owned())].into();
+    let own = Configuration { settings, ..Configuration::new("a") };
+    file.plan.configurations.insert("a".to_owned(), own);
+    for cell in file.cells.iter_mut().filter(|cell| cell.id.engine == "lossy") {
+        (cell.trials[1].status, cell.trials[1].reason) =
+            (Status::Failed, Some("killed by signal 9".to_owned()));
+        cell.status = Status::Failed;
+        cell.move_lost_trials();
+    }
+    let shown = screen(&file, 100);
+    let says = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(says.contains("a§") && says.contains("§ settings and durability as its"), "{shown}");
+    assert!(says.contains("1.98x×") && says.contains("× without a lost trial"), "{shown}");
+    assert!(says.contains("no mark: slower, or too few trials to tell"), "{shown}");
 }
 
 #[test]

@@ -218,12 +218,12 @@ impl Index {
         let emulated = machine.emulates.as_ref().map(|of| short(&of.device));
         let memory = machine.memory_bytes.map(|bytes| bytes.div_ceil(SAME_MEMORY));
         let (board, cpu) = (machine.board.as_deref().map(short), machine.cpu.as_deref().map(short));
+        // The firmware of a virtual machine names no board, and older results do not say that.
+        let board = board.filter(|board| !board.contains("virtual machine"));
         let key = format!("{board:?} {cpu:?} {:?} {memory:?} {emulated:?}", machine.cpus);
         if let Some(known) = self.known.machines.get(&key) {
             return *known;
         }
-        // The firmware of a virtual machine does not name a board.
-        let board = board.filter(|board| !board.contains("virtual machine"));
         let own = board.or(cpu).unwrap_or_else(|| "unknown machine".to_owned());
         let name = emulated.map_or(own.clone(), |device| format!("{device}, emulated on {own}"));
         let id = self.known.machine_names.unique(&ids::with_digest(&name, &key), &key);

@@ -6,7 +6,7 @@ use embermark_model::plan::{DataSource, WorkloadFile};
 use embermark_model::result::{BackgroundCpu, Drift, Machine, ResultFile, Wear};
 use embermark_model::{Configuration, EngineLibrary, Status};
 use embermark_report::check::{
-    Anonymous, Checked, Finding, anonymous, check, json, may_be_published, table,
+    Anonymous, Checked, Finding, Private, anonymous, check, json, may_be_published, table,
 };
 use embermark_report::{Format, Options, load, render};
 
@@ -132,6 +132,20 @@ fn each_rule_fails_where_it_is_broken_and_alone() {
 }
 
 #[test]
+fn a_finished_run_without_figures_is_not_to_be_resumed() {
+    let mut file = good();
+    for cell in &mut file.cells {
+        cell.status = Status::Failed;
+        let parts = cell.trials.iter_mut().flat_map(|trial| &mut trial.phases);
+        parts.for_each(|part| part.status = Status::Failed);
+    }
+    assert_eq!(failed(&file), ["figures", "spread"]);
+    let answers = check(&file);
+    let mut broken = answers.iter().filter(|of| matches!(of.finding, Finding::Failed(_)));
+    assert!(broken.all(|of| !of.remedy.contains("--resume")), "{answers:?}");
+}
+
+#[test]
 fn an_anonymous_result_has_nothing_of_who_and_where_and_says_what_is_left() {
     let mut file = good();
     let private = "/home/anna/secret";
@@ -146,7 +160,9 @@ fn an_anonymous_result_has_nothing_of_who_and_where_and_says_what_is_left() {
     file.manifest.client_machines = [("secret-pi".to_owned(), Machine::default())].into();
     file.manifest.datasets.get_mut("sensors").unwrap().file = Some(private.into());
     let plan = &mut file.plan;
-    plan.data = DataSource::File(private.into());
+    // A path that can be told from the words around it only if it is known.
+    plan.data = DataSource::File("/srv/Acme is secret".into());
+    file.manifest.warnings.push("no room in /srv/Acme is secret; free some".into());
     plan.urls.insert("postgres".into(), "postgres://anna:secret@secret-host/secret".into());
     let library = Some(format!("{private}/duckdb").into());
     let client = Some(format!("{private}/client").parse().unwrap());
@@ -168,8 +184,11 @@ fn an_anonymous_result_has_nothing_of_who_and_where_and_says_what_is_left() {
 
     // The user can have the name of an engine.
     let engine = file.cells[0].id.engine.clone();
-    let names = ["secret-host", "anna", &engine].map(str::to_owned);
-    let Anonymous { file: made, left } = anonymous(&file, &names).unwrap();
+    let names = ["secret-host", "anna", &engine].map(str::to_owned).into();
+    let known = Private { names, paths: vec!["/tmp/secret run".into()] };
+    file.manifest.warnings.push("/tmp/secret run is full".into());
+    let Anonymous { file: made, left } = anonymous(&file, &known).unwrap();
+    assert_eq!(made.manifest.warnings[1..], ["no room in (path); free some", "(path) is full"]);
     let text = serde_json::to_string(&made).unwrap();
     for hidden in ["secret", "anna", "/home", "65534"] {
         assert_eq!(text.find(hidden).map(|at| &text[at.saturating_sub(60)..at + 20]), None);

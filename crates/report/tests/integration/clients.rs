@@ -101,6 +101,24 @@ fn the_screen_takes_of_embermark_itself_and_says_what_to_take_from_each_language
 }
 
 #[test]
+fn nothing_is_taken_from_engines_that_are_used_from_different_languages() {
+    let options = Options { width: 200, ..Options::default() };
+    let shown = |columns: &[&str]| {
+        let mut file = languages();
+        file.cells.retain(|cell| columns.contains(&&*cell.id.engine));
+        screen(&file, &options, &Files::default())
+    };
+    let python = shown(&["sqlite", "sqlite-python", "lmdb-python"]);
+    let words = python.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("used from python commits (process) "), "{python}");
+    let (_, take) = words.split_once("What to take").unwrap();
+    assert!(!take.contains(" sqlite, ") && !take.contains("ahead of sqlite "), "{python}");
+    let neither = shown(&["sqlite", "sqlite-python"]);
+    assert!(neither.contains("no two engines are used from the same language"), "{neither}");
+    assert!(!neither.contains("ahead of"), "{neither}");
+}
+
+#[test]
 fn results_of_other_clients_compare_by_the_names_of_columns() {
     let (native, languages) = (native(), languages());
     let changes = compare(&native, &languages);

@@ -371,6 +371,20 @@ fn figures_that_may_not_be_published_are_announced_on_the_face() {
 }
 
 #[test]
+fn what_cannot_be_compared_says_so_before_anything_else() {
+    let mut new = file();
+    new.manifest.machine.cpu = Some("another CPU".into());
+    new.cells.iter_mut().for_each(|cell| cell.unpublishable = true);
+    let changes = compare(&file(), &new);
+    let options = Options { width: 120, ..Options::default() };
+    let shown = table(&changes, &options);
+    assert!(shown.starts_with("NOT COMPARABLE, looked at all the same (--force)\n"), "{shown}");
+    assert!(shown.lines().nth(1).unwrap().contains("another CPU"), "{shown}");
+    assert!(markdown(&changes).starts_with("### NOT COMPARABLE"), "{}", markdown(&changes));
+    assert_eq!(shown.matches("NOT COMPARABLE").count(), 1, "{shown}");
+}
+
+#[test]
 fn another_library_of_a_configuration_compares_and_other_settings_do_not() {
     let with = |library: &str, sync: &str| {
         let mut file = file();

@@ -146,7 +146,7 @@ fn reports_tell_what_was_shown_and_mark_who_broke_its_promise() {
 
     let tables = render(&file, Format::Table, &Options { width: 400, ..options }).unwrap();
     for line in [
-        "power  berkeleydb 5.3.28: broken: 6 of 375 states: 3 a hole, 3 corrupt rows, 6 of them by a torn \
+        "power  berkeleydb 5.3.28: broken: 6 of 375 states: 3 × a hole, 3 × corrupt rows, 6 of them by a torn \
          block; no violation in 100 kills (ext4, 2026-11-22)",
         "power  sqlite 3.54.1: shown: no violation in 100 kills and 375 states (ext4, 2026-11-22)",
         "power  lmdb 0.9.70: shown: no violation in 20 kills and 75 states (ext4, 2026-11-22)",

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::counted::counted;
+use embermark_model::Status;
 use embermark_model::result::{Loaded, Resources, ResultFile};
 use embermark_report::html::{self, PageOptions};
 use embermark_report::summary::Quantity;
@@ -332,6 +333,31 @@ fn with_a_third_trial(percent: u64) -> ResultFile {
         cell.trials.push(third);
     }
     file
+}
+
+#[test]
+fn a_trial_that_failed_between_two_phases_has_its_reason_on_its_lines() {
+    let mut file = fixture();
+    let cell = file.cells.iter_mut().find(|cell| cell.trials.len() == 2).unwrap();
+    let id = cell.id.clone();
+    let trial = &mut cell.trials[1];
+    assert!(trial.phases.iter().all(|part| part.status.has_figures() && part.reason.is_none()));
+    (trial.status, trial.reason) = (Status::Failed, Some("worker died".to_owned()));
+    let csv = shown(&file, Format::Csv);
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
+    let of_cell = |row: &&BTreeMap<String, String>| {
+        (&row["engine"], &row["variant"]) == (&id.engine, &id.variant)
+            && (row["scale"] == id.scale.to_string() && row["counting"] == "false")
+            && row["durability"] == id.durability.to_string()
+    };
+    let reasons = |trial: &str| {
+        let own = rows.iter().filter(of_cell).filter(|row| row["trial"] == trial);
+        own.map(|row| row["reason"].as_str()).collect::<Vec<&str>>()
+    };
+    let (first, second) = (reasons("0"), reasons("1"));
+    assert!(!second.is_empty() && second.iter().all(|reason| *reason == "worker died"), "{csv}");
+    assert!(!first.is_empty() && first.iter().all(|reason| reason.is_empty()), "{csv}");
 }
 
 #[test]

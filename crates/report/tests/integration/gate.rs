@@ -307,6 +307,21 @@ fn junit_counts_what_failed_and_what_was_not_judged() {
 }
 
 #[test]
+fn what_cannot_be_compared_says_so_before_the_verdict() {
+    let on = |cpu: &str, mut file: ResultFile| {
+        file.manifest.machine.cpu = Some(cpu.into());
+        file
+    };
+    let cells = || vec![measured("mine", 5, [1.0; 2])];
+    let gate = gate(&on("one", file_of(cells())), &on("other", later(cells())), 0.05);
+    let shown = table(&gate, &Options { width: 120, ..Options::default() });
+    assert!(shown.starts_with("NOT COMPARABLE, judged all the same (--force)\n"), "{shown}");
+    assert!(markdown(&gate).starts_with("### NOT COMPARABLE"), "{}", markdown(&gate));
+    let xml = junit(&gate);
+    assert!(xml.contains("name=\"can be compared\"><skipped message=\"NOT COMPARABLE"), "{xml}");
+}
+
+#[test]
 fn bencher_gets_the_times_of_the_new_result_with_their_intervals() {
     let mut secret = measured("secret", 5, [1.0; 2]);
     secret.unpublishable = true;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::written::assert_written;
 use embermark_model::result::ResultFile;
-use embermark_report::{Files, Options, load, screen, text};
+use embermark_report::{Files, Format, Options, load, render, screen, text};
 use textwrap::core::display_width;
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
@@ -67,7 +67,13 @@ fn what_may_not_be_published_says_so_on_the_face_of_the_screen() {
     file.cells.iter_mut().for_each(|cell| cell.unpublishable = cell.id.engine == "lmdb");
     let shown = |file: &ResultFile| screen(file, &Options::default(), &Files::default());
     assert!(shown(&file).starts_with("NOT TO BE PUBLISHED: "), "{}", shown(&file));
-    let allowed = shown(&file.publishable());
+    let allowed = shown(&file.clone().publishable());
     assert!(!allowed.contains("NOT TO BE PUBLISHED"), "{allowed}");
     assert!(!allowed.lines().any(|line| line.starts_with("lmdb")), "{allowed}");
+    let words = allowed.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("left out by licence: lmdb"), "{allowed}");
+    assert!(words.contains("unavailable mongodb;"), "what is not here is told apart: {allowed}");
+    let allowed = render(&file.publishable(), Format::Table, &Options::default()).unwrap();
+    assert!(allowed.contains("left out by licence: lmdb"), "{allowed}");
+    assert!(!allowed.contains("unavailable: lmdb"), "{allowed}");
 }

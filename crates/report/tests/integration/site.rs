@@ -225,6 +225,23 @@ fn machines_engines_and_tables_of_several_results_are_one_each() {
 }
 
 #[test]
+fn a_virtual_machine_is_one_whether_or_not_its_result_says_that_it_is_one() {
+    if !is_built() {
+        return;
+    }
+    let boards = [None, Some("a virtual machine".to_owned())];
+    let results = boards.into_iter().zip(["old", "new"]).zip(0..);
+    let results: Vec<(&str, ResultFile)> = results
+        .map(|((board, name), version)| {
+            let mut file = result(0, version);
+            file.manifest.machine.board = board;
+            (name, file)
+        })
+        .collect();
+    assert_eq!(built(&results, Vec::new()).1.machines, 1);
+}
+
+#[test]
 fn figures_are_those_of_the_reports_tables() {
     if !is_built() {
         return;

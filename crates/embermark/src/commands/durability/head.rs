@@ -40,6 +40,13 @@ pub(super) fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         &catalog,
     )?;
     tried.iter().for_each(|says| say!("{says}"));
+    let fills = if args.full_disk { args.fills } else { 0 };
+    if args.kills.max(states).max(server_states).max(fills) == 0 {
+        return Err(usage!(
+            "nothing would be tested: give --kills or --states at least 1 (short works are a part of the states), or \
+             --full-disk"
+        ));
+    }
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     Ok(Head {
         schema: SCHEMA.to_owned(),
@@ -60,7 +67,7 @@ pub(super) fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         file_system: file_system(&args.fs)?.name().to_owned(),
         device_lies: args.device_lies,
         over_s: args.over,
-        fills: if args.full_disk { args.fills } else { 0 },
+        fills,
         disk_bytes: args.full_disk.then(|| u64::from(args.disk_mib) * MIB),
         storage,
         seed: args.seed,

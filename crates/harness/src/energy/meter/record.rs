@@ -103,6 +103,12 @@ impl Record {
             let at = parse_time(text(time), time.unit, separator)
                 .ok_or_else(|| wrong("time: write Unix seconds or RFC 3339", text(time)))?;
             let watts = power.iter().copied().map(number).product::<Result<f64, String>>()?;
+            if watts < 0.0 {
+                return Err(format!(
+                    "line {line}: {watts} W is negative, and what a device draws is counted as positive: change the \
+                     sign if the meter counts it the other way round"
+                ));
+            }
             match samples.last_mut() {
                 Some((last, ..)) if at < *last => {
                     return Err(format!("line {line}: its time is before that of the line above"));
@@ -204,6 +210,8 @@ mod tests {
         assert!(refused("s,w\n0,1\nnoon,1\n").contains("line 3: 'noon' is not a time"));
         assert!(refused("s,w\n2,1\n1,1\n").contains("line 3: its time is before"));
         assert!(refused("s,w\n0,nan\n1,1\n").contains("line 2"));
+        assert!(refused("s,w\n0,1\n1,-5\n").contains("line 3: -5 W is negative"));
+        assert!(refused("s,v,a\n0,5,-1\n1,5,-1\n").contains("line 2: -5 W is negative"));
         assert!(refused("s,w\n0,1\n").contains("no two lines"));
         assert!(refused("s,w\n0\n1,1\n").contains("line 2: '' is not a number"));
     }

@@ -15,16 +15,38 @@ use crate::repetition::{self, First, Role};
 use crate::worker::{Stop, failed, status_of};
 use crate::{clock, disk};
 
+/// Least time of a run that is stopped because the run's time is over, unless its window is longer.
+const LEAST_TIME: Duration = Duration::from_millis(100);
+
+/// Returns when a phase ends in a trial that should end at `trial_ends`: it has half of the time
+/// that is left, and the last one all of it.
+pub(super) fn ends(now: Instant, trial_ends: Instant, is_last: bool) -> Instant {
+    let left = trial_ends.saturating_duration_since(now);
+    now + if is_last { left } else { left / 2 }
+}
+
+/// Returns the longest time of the next run of a phase that ends at `ends` and has this many
+/// `runs` left, at least the time of its window.
+fn share(now: Instant, ends: Instant, runs: u32, window: Duration) -> Duration {
+    (ends.saturating_duration_since(now) / runs).max(LEAST_TIME).max(window)
+}
+
 impl Trial<'_> {
-    /// Runs a phase as often as requested. A wrong answer ends only this phase: `Bench::ready`
-    /// restores the database for the next one.
-    pub(super) fn phase(&mut self, index: usize, phase: BenchPhase) -> Result<(), Stop> {
+    /// Runs a phase as often as requested, and stops runs that would end after `ends`. A wrong
+    /// answer ends only this phase: `Bench::ready` restores the database for the next one.
+    pub(super) fn phase(
+        &mut self,
+        index: usize,
+        phase: BenchPhase,
+        ends: Option<Instant>,
+    ) -> Result<(), Stop> {
         let BenchPhase { name, ops, execution, .. } = phase;
         let mut phase = phase.to_result();
         send(self.events, &Event::PhaseBegan(Box::new(phase.clone())))?;
         let most = self.job.plan.max_run_time_ms.map(Duration::from_millis);
         let bound = self.job.bounds.get(name).copied().map(Duration::from_nanos);
-        let mut meter = Meter::new(most.into_iter().chain(bound).min());
+        let longest = most.into_iter().chain(bound).min();
+        let mut meter = Meter::new(longest);
         self.explainer.watch(&mut meter);
         let (mut latencies, mut responses): (Vec<Latency>, Vec<Latency>) = Default::default();
         let mut ran_some = false;
@@ -39,6 +61,12 @@ impl Trial<'_> {
             self.bench.ready(index)?;
             if self.bench.begins_cold(index) {
                 disk::drop_pages(&self.job.site).map_err(failed)?;
+            }
+            // A phase that runs once lasts as long as requested.
+            if let Some(ends) = ends.filter(|_| !once) {
+                let window = Duration::from_millis(self.job.window_ms);
+                let share = share(Instant::now(), ends, runs - run, window);
+                meter.set_cap(longest.into_iter().chain([share]).min());
             }
             let device = self.loads.begin();
             let mut observer = ResourceObserver::new(self.server, self.job, &self.traffic);
@@ -269,6 +297,17 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_phase_has_half_of_the_time_left_and_its_runs_share_it() {
+        let (now, s) = (Instant::now(), Duration::from_secs);
+        assert_eq!([false, true].map(|last| ends(now, now + s(12), last) - now), [s(6), s(12)]);
+        let of = |left, runs| share(now, now + left, runs, Duration::ZERO);
+        assert_eq!([of(s(6), 6), of(s(6), 1), of(s(0), 6)], [s(1), s(6), LEAST_TIME]);
+        // The time may be over, and a window is never cut.
+        assert_eq!(ends(now + s(1), now, true), now + s(1));
+        assert_eq!(share(now + s(1), now, 2, s(3)), s(3));
+    }
 
     #[test]
     fn a_run_that_took_no_time_has_none() {

@@ -7,8 +7,11 @@ import { h } from "../dom";
 /** A machine of the index, unpacked. */
 export interface Machine {
   id: string;
+  /** Its name, which no other machine of the index has. */
   name: string;
   says: string;
+  /** Name and hardware, which together no other machine has. */
+  label: string;
 }
 
 /** A result of the index, unpacked. */
@@ -34,7 +37,7 @@ export class Known {
   constructor(index: Index) {
     if (index.site !== VERSION) throw new Error(`the data has form ${index.site}, and this page reads form ${VERSION}: copy the whole folder of the site`);
     this.index = index;
-    this.machines = index.machines.map(([id, name, says]) => ({ id, name, says }));
+    this.machines = unpacked(index.machines);
     this.results = index.results.map(([id, machine, label, started, tool, shape]) => ({ id, machine, label, started, tool, shape }));
     this.shapes = index.shapes.map(members);
     this.machineIds = places(this.machines);
@@ -67,16 +70,16 @@ export class Known {
   workloadOf = (group: Group): string => at(this.index.workloads, group.workload)[0];
 
   /**
-   * The group that is shown to a reader who has not chosen: a built-in workload without extra
-   * conditions, on each machine's own storage and memory, with commits that survive a crash. Among
-   * those it prefers, in this order, the table with the most engines, the most results, `sensors`,
-   * and the most rows.
+   * The group that is shown to a reader who has not chosen: a built-in workload without imitated
+   * storage or limit, with commits that survive a crash. Among those it prefers, in this order, the
+   * table with the most engines, without further conditions, with the most results, `sensors`, and
+   * the most rows.
    */
   worth(place: number): number[] {
     const { workload, conditions, storage, limit, tier, engines, results, rows } = this.group(place);
     const [id, about] = at(this.index.workloads, workload);
-    const usual = [about !== "", !conditions, !storage, !limit, tier === "process"].map(Number);
-    return [...usual, engines, results, Number(id === "sensors"), rows ?? Infinity];
+    const usual = [about !== "", !storage, !limit, tier === "process"].map(Number);
+    return [...usual, engines, Number(!conditions), results, Number(id === "sensors"), rows ?? Infinity];
   }
 
   /** Formats a group: `sensors 1M within 256 MiB on sd-a1 · durability process`. */
@@ -152,6 +155,18 @@ function at<T>(all: T[], place: number): T {
   const found = all[place];
   if (found === undefined) throw new Error("the data does not fit together: copy the whole folder of the site");
   return found;
+}
+
+/** Unpacks machines. Of several with one name the hardware tells which is which, and else a number. */
+function unpacked(machines: Index["machines"]): Machine[] {
+  const wholes = machines.map(([, name, says]) => (says.startsWith(name) ? says : `${name}, ${says}`));
+  return machines.map(([id, name, says], place) => {
+    const whole = wholes[place] ?? name;
+    const alike = wholes.slice(0, place).filter((other) => other === whole).length;
+    const label = alike === 0 ? whole : `${whole} (${alike + 1})`;
+    const isAlone = machines.every(([, other], at) => at === place || other !== name);
+    return { id, name: isAlone ? name : label, says, label };
+  });
 }
 
 const places = (all: { id: string }[]): Map<string, number> => new Map(all.map(({ id }, place) => [id, place]));

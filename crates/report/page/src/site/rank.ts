@@ -28,7 +28,7 @@ export async function rankings(known: Known, { chosen }: Address): Promise<View>
   const machines: Select = {
     name: "machine", label: "Machine", value: machine === undefined ? ALL : known.machine(machine).id,
     options: [...(known.machines.length > 1 ? [[ALL, `all ${known.machines.length} machines`] as [string, string]] : []),
-      ...known.machines.map(({ id, name, says }): [string, string] => [id, says.startsWith(name) ? says : `${name}, ${says}`]).sort(([, a], [, b]) => (a < b ? -1 : 1))],
+      ...known.machines.map(({ id, label }): [string, string] => [id, label]).sort(([, a], [, b]) => (a < b ? -1 : 1))],
   };
   if (own === undefined) return overMachines(known, group, chosen, [machines, ...selects]);
   const results = own.filter((result) => known.groupsOf(result).has(group));
@@ -145,6 +145,7 @@ async function overMachines(known: Known, group: number, chosen: URLSearchParams
   const lines: Line[] = data.engines.filter(({ engine }) => engines.has(engine) && !without.has(known.engine(engine).id));
   const of = data.machines.length;
   const all = unique([...known.results.keys()].filter((result) => known.groupsOf(result).has(group)).map((result) => known.result(result).machine)).length;
+  const fewer = lines.flatMap(({ rows, questions }) => [rows, questions]).find((spread) => spread && spread[0] < of);
   // A mean over other machines gives no rank among these.
   const place = (spread: Spread | null) => (spread && spread[0] === of ? spread[1] : null);
   const byWork = (["rows", "questions"] as const).filter((work) => lines.some((line) => line[work])).map((work): SortColumn<Line> => ({
@@ -171,7 +172,8 @@ async function overMachines(known: Known, group: number, chosen: URLSearchParams
       form([...selects, ...select]),
       engineBoxes(data.engines.map(({ engine }) => [known.engine(engine).id, known.engine(engine).name]), without),
       lines.length === 0 ? "Nothing is left to show: choose more engines above." : sorted("Engines, the fastest first", lines, columns, chosen.get("sort")),
-      h("p", { class: "hint" }, "A ratio is the geometric mean, over the machines, of an engine's time divided by that of each machine's first engine, with the smallest and the largest. Choose a machine for intervals, phases and memory. 3/5: only 3 of 5 machines have it, so it has no place."),
+      h("p", { class: "hint" }, "A ratio is the geometric mean, over the machines, of an engine's time divided by that of each machine's first engine, with the smallest and the largest. Choose a machine for intervals, phases and memory." +
+        (fewer ? ` ${fewer[0]}/${of}: only ${fewer[0]} of ${of} machines ${fewer[0] === 1 ? "has" : "have"} it, so it has no place.` : "")),
       h("h3", {}, "Machines"),
       sorted("Machines, with the first engines of each", data.machines, machines, null),
     ],

@@ -22,7 +22,7 @@ pub(in crate::advise) fn no_list(table: &AdviceTable, advice: &Advice) -> Vec<St
         return vec![format!("Nothing was measured in tier {tier}."), remedy];
     }
     let unmeasured = !advice.unmeasured.is_empty();
-    let says = "No engine is left that was measured for it.".to_owned();
+    let says = "No engine is left that can be compared by it.".to_owned();
     [says].into_iter().chain(unmeasured.then_some(remedy)).collect()
 }
 

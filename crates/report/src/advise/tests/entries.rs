@@ -79,9 +79,11 @@ fn a_server_given_by_its_url_is_named_so_and_left_out() {
 #[test]
 fn advice_says_at_which_scales_and_by_how_many_trials_it_was_measured() {
     let mut file = three();
-    let mut larger = cell("rows", "commit-each", &[("load", 70)]);
-    larger.id.scale = Scale::Rows(100_000);
-    file.cells.push(larger);
+    for engine in ["rows", "columns"] {
+        let mut larger = cell(engine, "commit-each", &[("load", 70)]);
+        larger.id.scale = Scale::Rows(100_000);
+        file.cells.push(larger);
+    }
     file.plan.runs = 99;
     let tables = tables(&[&file], None, &[]);
     let all = advise_each(&tables, ANY, &[]).unwrap();
@@ -116,6 +118,43 @@ fn who_lacks_one_row_of_a_criterion_has_no_ratio_of_it() {
     assert_eq!((best.compared, best.not_comparable[0].engine.as_str()), (2, "b"));
     let shown = words(&advice, &table, 250);
     assert!(shown.contains(&format!("of 3: 1 not comparable, because b: {why}")), "{shown}");
+}
+
+#[test]
+fn an_engine_alone_has_no_other_to_compare_with_and_one_that_failed_has_failed() {
+    let why = |file: &ResultFile| {
+        let table = table(&[file]);
+        let advice = advise(&table, ANY, &weights(&[("load", 1.0)])).unwrap();
+        let command = "to measure it: embermark run sensors -s 1k -t process";
+        let shown = words(&advice, &table, 200);
+        assert!(shown.contains(command), "{shown}");
+        advice.unmeasured.into_iter().map(|left| left.why).collect::<Vec<_>>()
+    };
+    let mut file = empty();
+    file.cells.push(cell("sqlite", "single", &[("load", 10)]));
+    assert_eq!(why(&file), [["no other engine to compare with for load"]]);
+    let tables = tables(&[&file], None, &[]);
+    let says = crate::advise::brief(&tables, ANY, &[], 200).unwrap();
+    assert!(says.contains("sqlite: no other engine to compare with"), "{says}");
+    assert!(!says.contains("not measured"), "{says}");
+    // Beside an engine that failed in the phase, it is still alone.
+    let mut failed = cell("lmdb", "single", &[("load", 10)]);
+    failed.status = Status::Failed;
+    for trial in &mut failed.trials {
+        (trial.status, trial.phases[0].status) = (Status::Failed, Status::Failed);
+    }
+    file.cells.push(failed);
+    let expected = [
+        vec!["no other engine to compare with for load".to_owned()],
+        vec!["failed for load".to_owned(), "sensors 1k single load: failed".to_owned()],
+    ];
+    assert_eq!(why(&file), expected);
+    // Its process ended before the first phase.
+    for cell in &mut file.cells {
+        cell.status = Status::Failed;
+        cell.trials.clear();
+    }
+    assert_eq!(why(&file), [["failed for load"]; 2]);
 }
 
 #[test]

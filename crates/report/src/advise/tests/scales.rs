@@ -27,6 +27,28 @@ fn advice_is_given_at_each_scale_and_names_it() {
 }
 
 #[test]
+fn a_scale_that_was_not_run_or_of_one_engine_hides_no_other() {
+    let mut file = three();
+    for engine in ["rows", "columns", "tree"] {
+        let mut cell = cell(engine, "commit-each", &[("load", 10)]);
+        cell.id.scale = Scale::Rows(100_000);
+        if engine != "tree" {
+            cell.trials.clear();
+            cell.status = Status::NotRun;
+        }
+        file.cells.push(cell);
+    }
+    for rows in [None, Some(5_000)] {
+        let tables = tables(&[&file], rows, &[]);
+        assert_eq!(tables.tables.len(), 1);
+        let all = advise_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
+        assert_eq!(order(&all[0].1), ["rows", "tree", "columns"]);
+        let shown = super::super::words(&all, &tables, rows, 200);
+        assert!(shown.contains("· at sensors 1k\n"), "{shown}");
+    }
+}
+
+#[test]
 fn rows_that_are_asked_for_are_answered_at_the_nearest_scale_which_is_named() {
     let file = turning();
     let shown = |rows: u64| {

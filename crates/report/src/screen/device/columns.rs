@@ -4,9 +4,9 @@ use embermark_model::result::ResultFile;
 use embermark_model::{CellId, Durability, Status};
 
 use crate::advise::{Advice, AdviceTable, EngineAdvice};
-use crate::format;
 use crate::grid::{self, Grid, Text, Tone};
-use crate::screen::legend::NOT_SLOWER;
+use crate::screen::legend::{CLAIMS, NO_MARK, NOT_SLOWER, NOT_THE_TIERS};
+use crate::{format, text};
 
 /// Criteria of the work, with their headings. Commits of single rows, by tier, precede them.
 const WORK: [(&str, &str); 4] =
@@ -14,6 +14,9 @@ const WORK: [(&str, &str); 4] =
 
 /// Criteria of resources, with their headings.
 const USED: [(&str, &str); 3] = [("memory", "memory"), ("wear", "written"), ("disk", "disk")];
+
+/// The heading of `wear` where a card was modelled.
+const MODELLED: &str = "flash, model";
 
 /// Above this ratio the table shows only that it is larger.
 const FAR: f64 = 100.0;
@@ -39,7 +42,11 @@ pub(super) fn columns<'a>(
     let commits = tiers.iter().map(|tier| ("ingest", tier.to_string(), *tier));
     let further = WORK.into_iter().chain(USED);
     let further = further.filter(|(criterion, _)| table.compares(main, criterion));
-    let further = further.map(|(criterion, heading)| (criterion, heading.to_owned(), main));
+    let is_modelled = table.wear_by_model(main).is_some();
+    let further = further.map(|(criterion, heading)| {
+        let heading = if criterion == "wear" && is_modelled { MODELLED } else { heading };
+        (criterion, heading.to_owned(), main)
+    });
     let column = |(criterion, heading, tier): (&'static str, String, Durability)| {
         let (_, advice) = all.iter().find(|(own, _)| *own == tier)?;
         Some(Column { heading, tier, criterion, advice })
@@ -67,7 +74,7 @@ impl Column<'_> {
         };
         let best = self.advice.best_at.iter().find(|best| best.criterion == self.criterion);
         let certain = self.is_certain(table, engine);
-        let marks = match best {
+        let lead = match best {
             // The figure is the memory of the whole process, and the best is by the engine's own.
             _ if self.criterion == "memory" => "",
             Some(best) if best.engines.len() > 1 && best.engines.iter().any(|e| e == engine) => {
@@ -81,8 +88,29 @@ impl Column<'_> {
             _ if ratio >= self.far(file) => format!(">{:.0}x", self.far(file)),
             _ => format::ratio(ratio),
         };
-        let tone = if marks.is_empty() { Tone::Plain } else { Tone::Best };
-        Text { marks: marks.to_owned(), tone, ratio: Some(ratio), ..Text::new(value) }
+        let tone = if lead.is_empty() { Tone::Plain } else { Tone::Best };
+        let lost = if self.lost_trials(file, table, engine) { grid::LOST } else { "" };
+        Text { marks: lead.to_owned() + lost, tone, ratio: Some(ratio), ..Text::new(value) }
+    }
+
+    /// Whether an engine lost trials of the work behind the column.
+    fn lost_trials(&self, file: &ResultFile, table: &AdviceTable, engine: &str) -> bool {
+        let resting = table.resting(self.tier, &[self.criterion]);
+        let lost = file.cells.iter().filter(|cell| !cell.lost_trials.is_empty());
+        let mut own = lost.map(|cell| &cell.id).filter(|id| id.durability == self.tier);
+        own.any(|id| {
+            let place = format!("{} {}", text::plain(&id.workload), id.extent());
+            text::plain(&id.engine) == engine && resting.iter().any(|of| of.place() == place)
+        })
+    }
+
+    /// Whether an engine has a ratio without an interval.
+    fn lacks_interval(&self, table: &AdviceTable) -> bool {
+        let mut own = table.engines.iter().filter(|entry| entry.tier == self.tier);
+        let (of, has_marks) = (self.criterion, self.criterion != "memory");
+        own.any(|entry| {
+            has_marks && entry.ratios.contains_key(of) && !entry.intervals.contains_key(of)
+        })
     }
 
     /// Whether an interval shows that the second engine is slower than the best one.
@@ -112,13 +140,21 @@ impl Column<'_> {
     }
 }
 
-pub(super) fn legend(grid: &Grid, tiers: &[Durability], main: Durability) -> Vec<String> {
+/// Explains the marks and values that occur.
+pub(super) fn legend(
+    grid: &Grid,
+    columns: &[Column<'_>],
+    table: &AdviceTable,
+    tiers: &[Durability],
+    main: Durability,
+) -> Vec<String> {
     let texts = || grid.rows.iter().flat_map(|(_, texts)| texts);
     let any = |mark: &str| texts().any(|text| text.marks.contains(mark));
     let own = |mark: &str| grid.rows.iter().any(|(name, _)| name.contains(mark));
     let shows = |value: &str| texts().any(|text| text.value == value);
     let (bound, far) = (format!(">{BOUND:.0}x"), format!(">{FAR:.0}x"));
-    let memory = grid.header.iter().any(|name| name == "memory");
+    let modelled = table.wear_by_model(main);
+    let has = |heading: &str| grid.header.iter().any(|name| name == heading);
     let mark = |occurs: bool, mark: &str, says: &str| occurs.then(|| format!("{mark} {says}"));
     let of_tier = |tier: &Durability| match tier {
         Durability::Power => "power: a commit per row that survives a power cut".to_owned(),
@@ -129,13 +165,18 @@ pub(super) fn legend(grid: &Grid, tiers: &[Durability], main: Durability) -> Vec
         (tiers.len() > 1).then(|| format!("all else at {main}")),
         mark(shows(&bound), &bound, "more than that, a run stops there"),
         mark(shows(&far), &far, "more than that"),
-        mark(memory, "memory:", "peak of the process"),
+        mark(has("memory"), "memory:", "peak of the process"),
+        modelled.filter(|_| has(MODELLED)).map(|says| format!("{MODELLED}: {says}")),
         mark(shows(format::NOT_MEASURED), format::NOT_MEASURED, "cannot, or not measured"),
         Some("all work: commits, reads, changes, questions alike".to_owned()),
+        columns.iter().any(|column| column.lacks_interval(table)).then(|| NO_MARK.to_owned()),
         mark(any(grid::BEST), grid::BEST, "the best"),
         mark(any(grid::NOT_SIGNIFICANT), grid::NOT_SIGNIFICANT, NOT_SLOWER),
+        mark(any(grid::LOST), grid::LOST, "without a lost trial"),
         mark(any(grid::CLIENT_SIDE), grid::CLIENT_SIDE, "answered by client code over its rows"),
         mark(own(grid::STRONGER), grid::STRONGER, "durability above the tier"),
+        mark(own(grid::OWN_SETTINGS), grid::OWN_SETTINGS, CLAIMS),
+        mark(own(grid::OWN_DURABILITY), grid::OWN_DURABILITY, NOT_THE_TIERS),
         mark(own(grid::BROKEN), grid::BROKEN, "broke what the tier promises, not ranked"),
         mark(own("hybrid"), "hybrid:", "ours, keeps every row twice (docs/hybrid.md)"),
     ];

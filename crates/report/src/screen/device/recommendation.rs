@@ -78,11 +78,8 @@ pub(super) fn take(
         says.push(note("left out", text::plain(&file.plan.left_out.join("; "))));
     }
     if is_open {
-        let longer = match file.plan.lasts_ms {
-            Some(ms) => format!("--for {}m", (ms * 6).div_ceil(60_000)),
-            None => "--effort thorough".to_owned(),
-        };
-        says.push(note("uncertain", format!("settle 'not certainly', 'too few' with {longer}")));
+        let says_how = format!("settle 'not certainly', 'too few' with {}", table.longer);
+        says.push(note("uncertain", says_how));
     }
     says
 }

@@ -2,6 +2,7 @@
 
 use embermark_durability::journal::{NotTried, Outcome};
 use embermark_durability::{Experiment, Tested};
+use embermark_report::format::counted;
 use embermark_report::wrapped;
 
 /// Meaning of the words in the tables.
@@ -47,7 +48,8 @@ pub(super) fn write(outcome: &Outcome, width: usize, text: &mut String) {
     }
     let exhaustive = outcome.tested.iter().filter_map(|one| Some((one, one.exhaustive?)));
     for (works, states) in grouped(exhaustive.map(|(one, all)| (all.works, of(one, all.states)))) {
-        let says = format!("these are all possible states of {works} short works");
+        let works = counted(u64::from(works), "short work");
+        let says = format!("these are all possible states of {works}");
         note("exhaustive", &format!("{says}: {}", states.join(", ")));
     }
     for (name, configuration) in &outcome.head.configurations {
