@@ -42,7 +42,8 @@ enum embermark_status {
     /* The key does not exist. This is not an error. */
     EMBERMARK_NOT_FOUND = 1,
     /* Nothing was done because of another client, and the call may be repeated. embermark repeats
-     * it for at most a minute if the operation is its own transaction. A batch fails instead. */
+     * it for at most a minute if the operation is its own transaction, and a read-modify-write as
+     * a whole. Any other batch fails instead. */
     EMBERMARK_CONFLICT = 2,
     /* The engine does not support it, or not in this tier or with these settings. `error` gives the
      * reason. */

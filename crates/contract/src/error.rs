@@ -26,6 +26,8 @@ enum Cause {
     File { engine: &'static str, doing: &'static str, path: PathBuf, source: io::Error },
     #[error(transparent)]
     Query(EngineError),
+    #[error(transparent)]
+    Conflict(EngineError),
 }
 
 impl EngineError {
@@ -97,6 +99,18 @@ impl EngineError {
     /// Whether a query whose text the user wrote caused this error.
     pub fn is_query_error(&self) -> bool {
         matches!(*self.0, Cause::Query(_))
+    }
+
+    /// Marks the error as a refusal because of another client's change. A transaction that is
+    /// [repeated](crate::retry_if) can succeed.
+    #[cold]
+    pub fn into_conflict(self) -> Self {
+        Self(Box::new(Cause::Conflict(self)))
+    }
+
+    /// Whether the engine refused a change because of another client's.
+    pub fn is_conflict(&self) -> bool {
+        matches!(self.cause(), Cause::Conflict(_))
     }
 
     /// Whether the engine is not installed, rather than broken.

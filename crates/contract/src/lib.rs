@@ -6,6 +6,7 @@
 mod background;
 mod checked;
 mod client;
+mod clients;
 pub mod document;
 mod embedded;
 mod engine;
@@ -23,10 +24,11 @@ mod tuning;
 pub use background::{Background, changes_between};
 pub use checked::Checked;
 pub use client::ClientOpener;
+pub use clients::{PATIENCE, retry_if};
 pub use embedded::Embedded;
 pub use engine::{Availability, DataModel, Engine, Info, Kind, Link, OpenOptions, Opened, Origin};
 pub use error::{EngineError, Result};
-pub use limits::Limits;
+pub use limits::{Limits, TextOrder};
 pub use reopen::{OfflineTask, Reopener};
 pub use settings::{Setting, SettingValues, Settings};
 pub use tier::{
@@ -138,7 +140,8 @@ pub trait Lifecycle {
     ///
     /// Several clients may write. A client that has to wait for another one waits. A client that
     /// the engine refuses because of another one retries inside its call, as the engine's manual
-    /// says.
+    /// says. In a transaction of several calls it returns a
+    /// [conflict](EngineError::is_conflict) instead, because all of them must be repeated.
     ///
     /// # Errors
     /// Unsupported, with the reason, if the engine has only one client at a time. Otherwise the

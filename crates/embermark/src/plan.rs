@@ -28,7 +28,9 @@ use configurations::{candidates, columns};
 pub use configurations::{configurations, parse_configuration};
 pub use engine_libraries::{engine_libraries, ids_or};
 use files::ChosenWorkloads;
-pub use files::{built_in_file, check_workload, workloads_of_plan};
+pub use files::{
+    built_in_file, check_rows, check_workload, misfits_per_million, workloads_of_plan,
+};
 pub use licences::{check_accepted, not_accepted};
 use memory::size_from;
 pub use memory::{cache, memory_limits, size};
@@ -56,7 +58,7 @@ impl PlanArgs {
         let budget = until.map(|_| milliseconds("--for", self.lasts.as_deref().unwrap_or("30m")));
         let scales = until.map_or(Ok(scales.clone()), |until| decades(&scales, until))?;
         let durabilities = or_else(self.tier, &["process"]);
-        let lenient = files::misfits_per_million(self.lenient.as_deref())?;
+        let lenient = misfits_per_million(self.lenient.as_deref())?;
         let (names, scales_of) = with_scales(&self.workloads)?;
         let ChosenWorkloads { mut workloads, files } = files::chosen(&names, lenient)?;
         if whole_run.is_some() && (self.trials.is_some() || self.effort.is_some()) {

@@ -4,9 +4,6 @@
 //! The code of an engine is a module and a line in [`registry`]. `docs/adding-an-engine.md` has the
 //! rest: manifests, lists of tests, documents.
 
-#[allow(dead_code, reason = "each engine needs a part of it")]
-mod clients;
-
 #[allow(unused_imports, reason = "a build may have no engine that something is fetched for")]
 use embermark_libraries::{self as library, deps};
 
@@ -88,7 +85,7 @@ mod zen;
 pub use embermark_contract::{
     Availability, Background, Candidate, Checked, ClientOpener, ConnectionParameters, DataModel,
     EFFECTIVE_DURABILITY, Embedded, Engine, EngineError, Info, Join, Kind, Lifecycle, Limits, Link,
-    OWN_DURABILITY, OpenOptions, Opened, Origin, Reopener, Result, Scope, Setting, SettingValues,
-    Settings, Store, Tier, TierSetting, TierTable, WeakerSettings, as_set, document, kv, no_client,
-    row, series, settings, sql,
+    OWN_DURABILITY, OpenOptions, Opened, Origin, PATIENCE, Reopener, Result, Scope, Setting,
+    SettingValues, Settings, Store, TextOrder, Tier, TierSetting, TierTable, WeakerSettings,
+    as_set, document, kv, no_client, retry_if, row, series, settings, sql,
 };

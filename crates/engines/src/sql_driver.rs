@@ -37,7 +37,8 @@ impl Stopped {
     /// [`EngineError`] would make the type of `?` ambiguous where an error is generic.)
     pub fn into_error(self) -> EngineError {
         match self {
-            Self::Engine(error) | Self::Conflict(error) | Self::Visitor(error) => error,
+            Self::Conflict(error) => error.into_conflict(),
+            Self::Engine(error) | Self::Visitor(error) => error,
         }
     }
 }

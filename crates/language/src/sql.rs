@@ -61,10 +61,20 @@ pub struct Token {
 impl Token {
     /// Returns a token that is equal for statements that differ only in constants.
     pub fn kind(self) -> Self {
-        let is_constant = self.text.starts_with(['\'', '?', ':', '$', '@'])
-            || self.text.starts_with(|char: char| char.is_ascii_digit());
+        let is_constant = self.is_parameter()
+            || self.text.starts_with(|char: char| char == '\'' || char.is_ascii_digit());
         let text = if is_constant { "?".to_owned() } else { self.text.to_lowercase() };
         Self { text, spaced: false }
+    }
+
+    /// Returns whether a value takes its place when the statement runs.
+    pub fn is_parameter(&self) -> bool {
+        self.text.starts_with(['?', ':', '$', '@'])
+    }
+
+    /// Returns whether it is this word of SQL.
+    pub fn is_word(&self, word: &str) -> bool {
+        self.text.eq_ignore_ascii_case(word)
     }
 
     /// Returns the name that it is, quoted or not.

@@ -47,9 +47,10 @@ impl Default for Answer {
 #[error("{0}")]
 pub struct Difference(pub String);
 
-/// Whether two floats count as equal: within [`TOLERANCE`] of the larger magnitude.
+/// Whether two floats count as equal: within [`TOLERANCE`] of the larger magnitude. An infinite one
+/// has only itself.
 pub fn close(a: f64, b: f64) -> bool {
-    a == b || (a - b).abs() <= TOLERANCE * a.abs().max(b.abs())
+    a == b || (a - b).abs() <= TOLERANCE * a.abs().max(b.abs()).min(f64::MAX)
 }
 
 impl Value {
@@ -151,6 +152,8 @@ mod tests {
     fn floats_agree_within_tolerance_and_everything_else_exactly() {
         assert!(Value::Float(30.0).agrees(&Value::Float(30.000_000_001)));
         assert!(!Value::Float(20.0).agrees(&Value::Float(20.000_001)));
+        let infinite = Value::Float(f64::INFINITY);
+        assert!(infinite.agrees(&infinite) && !infinite.agrees(&Value::Float(f64::MAX)));
         assert!(!Value::Int(3).agrees(&Value::Int(4)) && Value::Null.agrees(&Value::Null));
     }
 }

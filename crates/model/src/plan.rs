@@ -340,7 +340,8 @@ impl Dataset {
         let lost = self.dropped.values().copied().fold(0, u64::saturating_add);
         let reasons = self.dropped.iter().map(|(reason, count)| format!("{count} with {reason}"));
         let reasons: Vec<_> = reasons.collect();
-        (lost > 0).then(|| format!("{workload}: {lost} rows are not used: {}", reasons.join("; ")))
+        let rows = if lost == 1 { "row is" } else { "rows are" };
+        (lost > 0).then(|| format!("{workload}: {lost} {rows} not used: {}", reasons.join("; ")))
     }
 
     /// Describes what was unusual about the used rows of a workload, a text for each remark.

@@ -1,12 +1,16 @@
 //! Converts a cell of a file to a value of a column.
 
+mod local_times;
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 
 use embermark_libraries::duckdb::stream::{Cell, Number};
 use embermark_model::table::{Column, ColumnType, RowsFile, TimeUnit, Value, int_range};
-use jiff::Timestamp;
-use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
+use jiff::tz::TimeZone;
 
+use self::local_times::LocalTimes;
 use super::absent::AbsentMarkers;
 use super::fault::{Fault, check_value};
 use super::number::{boolean, decimal_seconds, whole, whole_number};
@@ -26,17 +30,16 @@ pub(super) struct CellConverter {
     decimal: Option<u8>,
     /// Thousands separator.
     thousands: Option<u8>,
-    zone: Option<TimeZone>,
-    /// The last time in a zone, by which the second of a repeated hour is recognised.
-    last: Option<Timestamp>,
+    /// Local times of the table's zone.
+    local: Option<LocalTimes>,
+    /// The series of the next row, if the table's key names one. Within it times go on.
+    pub(super) series: Option<u64>,
     /// Whether NULs before a text are skipped: for delimited text.
     skips_nuls: bool,
     /// Number of times with digits beyond the unit of their column, which are cut off.
     pub(super) finer: u64,
     /// Number of texts that begin with NULs, which are skipped.
     pub(super) nuls: u64,
-    /// Number of local times that occur twice or never in their zone.
-    pub(super) ambiguous_times: u64,
     /// Number of leap seconds, which are read as the second before.
     pub(super) leaps: u64,
     /// Number of values that the table's markers would make absent, and the column's own do not.
@@ -59,10 +62,15 @@ impl CellConverter {
             of_table: own.map(|_| AbsentMarkers::new(&rows.absent)),
             decimal: of("decimal_separator").filter(|byte| *byte != b'.'),
             thousands: of("thousands"),
-            zone: zone.transpose()?,
+            local: zone.transpose()?.map(LocalTimes::new),
             skips_nuls,
             ..Self::default()
         })
+    }
+
+    /// Returns the number of local times that occur twice or never in their zone.
+    pub(super) fn ambiguous_times(&self) -> u64 {
+        self.local.as_ref().map_or(0, |local| local.ambiguous)
     }
 
     /// Returns the time format that a table specifies for all of its columns.
@@ -254,33 +262,11 @@ impl CellConverter {
     /// Converts a time to UTC and to a unit.
     #[inline]
     fn time_in_unit(&mut self, moment: ParsedTime, unit: TimeUnit) -> Result<i64, Fault> {
-        match moment.has_zone || self.zone.is_none() {
-            true => self.in_unit(moment.nanos, unit),
-            false => {
-                let utc = self.in_utc(moment.nanos).ok_or(Fault::OutOfRange)?;
-                self.in_unit(utc, unit)
-            }
-        }
-    }
-
-    /// Converts a local time of the zone to UTC. In an hour that occurs twice it returns the second
-    /// time, if the first would be well before the previous time.
-    fn in_utc(&mut self, clock: i128) -> Option<i128> {
-        const BACK: i64 = 1_800;
-        let zone = self.zone.as_ref()?;
-        let clock = Offset::UTC.to_datetime(Timestamp::from_nanosecond(clock).ok()?);
-        let ambiguous = zone.to_ambiguous_timestamp(clock);
-        self.ambiguous_times += u64::from(ambiguous.is_ambiguous());
-        let first = ambiguous.compatible().ok()?;
-        let is_back = |last: Timestamp| first.as_second() < last.as_second() - BACK;
-        let found = match ambiguous.offset() {
-            AmbiguousOffset::Fold { .. } if self.last.is_some_and(is_back) => {
-                ambiguous.later().ok()?
-            }
-            _ => first,
+        let utc = match self.local.as_mut().filter(|_| !moment.has_zone) {
+            Some(local) => local.in_utc(moment.nanos, self.series).ok_or(Fault::OutOfRange)?,
+            None => moment.nanos,
         };
-        self.last = Some(found);
-        Some(found.as_nanosecond())
+        self.in_unit(utc, unit)
     }
 
     /// Converts nanoseconds to a unit.
@@ -291,6 +277,3 @@ impl CellConverter {
         i64::try_from(nanos.div_euclid(nanos_of_unit)).map_err(|_| Fault::OutOfRange)
     }
 }
-
-#[cfg(test)]
-mod tests;

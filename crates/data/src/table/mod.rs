@@ -23,10 +23,11 @@ mod writer;
 pub use infer::{
     Inferred, InferredColumn, NearKey, group_by_fields, infer, infer_sqlite, time_text,
 };
+pub use refused::in_quotes;
 pub use select::field_names;
 pub use source::{
     CODES, FileStates, OptionFault, SqliteTable, check_option, is_sqlite, option_names,
-    sqlite_reads, sqlite_tables, sqlite_views, unknown_codes,
+    sqlite_tables, sqlite_views, unknown_codes,
 };
 pub use stage::{Staged, stage, stage_log};
 pub use staged::{StagedTable, compare};

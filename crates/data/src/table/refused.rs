@@ -89,7 +89,7 @@ impl<'a> Refused<'a> {
 
     fn reason(&self, column: usize, fault: Fault) -> String {
         match self.columns.get(column) {
-            Some(column) => format!("{}: {}", column.name, fault.reason()),
+            Some(column) => format!("column {}: {}", column.name, fault.reason()),
             None => fault.reason().to_owned(),
         }
     }
@@ -185,5 +185,16 @@ pub(super) fn excerpt(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(&text[..text.len().min(4 * EXCERPT)]);
     let mut chars = text.chars();
     let beginning: String = chars.by_ref().take(EXCERPT).collect();
-    format!("{beginning:?}{}", if chars.next().is_some() { "…" } else { "" })
+    format!("{}{}", in_quotes(&beginning), if chars.next().is_some() { "…" } else { "" })
+}
+
+/// Quotes a text on one line. What cannot be seen is escaped, except blanks of other widths.
+pub fn in_quotes(text: &str) -> String {
+    let is_blank = |char: char| matches!(char, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}');
+    let escaped = |part: &str| {
+        let seen = part.trim_end_matches(is_blank);
+        let debug = format!("{seen:?}");
+        debug[1..debug.len() - 1].to_owned() + &part[seen.len()..]
+    };
+    format!("\"{}\"", text.split_inclusive(is_blank).map(escaped).collect::<String>())
 }

@@ -28,7 +28,15 @@ pub(super) struct Selection {
     /// By column.
     pub(super) columns: Vec<ColumnSource>,
     /// Names of the fields of delimited text, by expression.
-    headers: Vec<Option<Vec<u8>>>,
+    headers: Vec<Option<HeaderName>>,
+}
+
+/// Name of a field of delimited text.
+#[derive(Debug)]
+struct HeaderName {
+    name: Vec<u8>,
+    /// What the header has instead if the reader made the name: nothing, or a name that it repeats.
+    original: Option<Vec<u8>>,
 }
 
 /// Returns the names of the fields that a column is read from.
@@ -82,10 +90,20 @@ pub(super) fn parsed_time(text: &str, format: &str) -> String {
 }
 
 /// Returns the name of a column with these fields in the header line of delimited text.
-fn header(source: &Source, names: &[&str]) -> Option<Vec<u8>> {
-    let [name] = names else { return None };
+fn header(source: &Source, names: &[&str]) -> Option<HeaderName> {
+    let &[name] = names else { return None };
     let all = &source.dialect.as_ref()?.names;
-    all.iter().any(|other| other == name).then(|| name.as_bytes().to_owned())
+    let has = |name: &str| all.iter().any(|other| other == name);
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let repeated = name.rsplit_once('_').filter(|&(first, of)| is_number(of) && has(first));
+    let original = match name.strip_prefix("column") {
+        Some(place) if is_number(place) => Some(""),
+        _ => repeated.map(|(first, _)| first),
+    };
+    has(name).then(|| HeaderName {
+        name: name.as_bytes().to_owned(),
+        original: original.map(|original| original.as_bytes().to_owned()),
+    })
 }
 
 impl Selection {
@@ -145,7 +163,7 @@ impl Selection {
         all
     }
 
-    fn add(&mut self, sql: String, header: Option<Vec<u8>>) -> usize {
+    fn add(&mut self, sql: String, header: Option<HeaderName>) -> usize {
         self.sql.push(sql);
         self.headers.push(header);
         self.sql.len() - 1
@@ -154,16 +172,21 @@ impl Selection {
     /// Whether a row of delimited text repeats the header line.
     #[inline]
     pub(super) fn is_header(&self, block: &Block<'_>, row: usize) -> bool {
-        let mut pairs = self.headers.iter().enumerate();
-        let mut pairs =
-            std::iter::from_fn(|| pairs.find_map(|(at, name)| Some((at, name.as_ref()?))));
-        let is_name = |(at, name): (usize, &Vec<u8>)| match block.cell(at, row) {
+        let mut has_name = false;
+        for (at, header) in self.headers.iter().enumerate() {
+            let Some(header) = header else { continue };
+            let text: &[u8] = match block.cell(at, row) {
+                Cell::Text(text) => text,
+                Cell::Null => b"",
+                _ => return false,
+            };
             // A UTF-8 byte order mark precedes it if files were concatenated.
-            Cell::Text(text) => {
-                text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii() == &name[..]
+            let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii();
+            if text != header.name && header.original.as_deref() != Some(text) {
+                return false;
             }
-            _ => false,
-        };
-        pairs.next().is_some_and(is_name) && pairs.all(is_name)
+            has_name |= !text.is_empty();
+        }
+        has_name
     }
 }

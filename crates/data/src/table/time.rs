@@ -1,8 +1,12 @@
 //! Parses times.
 
-use jiff::civil::Time;
+use jiff::SignedDuration;
+use jiff::civil::{DateTime, Time};
 use jiff::fmt::temporal::Pieces;
-use jiff::tz::Offset;
+
+/// The beginning of 1970, from which times are counted.
+const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+const NANOS: i128 = 1_000_000_000;
 
 /// A time that was read: in UTC if its text has a zone, otherwise local time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +14,12 @@ pub(super) struct ParsedTime {
     /// Nanoseconds since 1970.
     pub(super) nanos: i128,
     pub(super) has_zone: bool,
+}
+
+/// Returns what a clock shows these nanoseconds after 1970 began, up to the end of the year 9999. An
+/// instant of jiff ends a day before.
+pub(super) fn clock_of(nanos: i128) -> Option<DateTime> {
+    EPOCH.checked_add(SignedDuration::try_from_nanos_i128(nanos)?).ok()
 }
 
 /// Parses an RFC 3339 time, such as `2004-02-28T00:59:16.02785Z`. Also accepts a blank for the `T`,
@@ -42,19 +52,33 @@ pub(super) fn parse(text: &[u8]) -> Option<ParsedTime> {
         return None;
     }
     let clock = pieces.date().to_datetime(pieces.time().unwrap_or_else(Time::midnight));
-    let moment = offset.unwrap_or(Offset::UTC).to_timestamp(clock).ok()?;
-    Some(ParsedTime { nanos: moment.as_nanosecond(), has_zone: is_utc || offset.is_some() })
+    let east = offset.map_or(0, |offset| i128::from(offset.seconds()));
+    let nanos = clock.duration_since(EPOCH).as_nanos() - east * NANOS;
+    Some(ParsedTime { nanos, has_zone: is_utc || offset.is_some() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SECOND: i128 = 1_000_000_000;
-
     fn read(text: &str) -> Option<(i64, u32)> {
         let nanos = parse(text.as_bytes())?.nanos;
-        Some((nanos.div_euclid(SECOND) as i64, nanos.rem_euclid(SECOND) as u32))
+        Some((nanos.div_euclid(NANOS) as i64, nanos.rem_euclid(NANOS) as u32))
+    }
+
+    #[test]
+    fn the_last_second_of_the_year_9999_is_a_time_as_its_zone_says() {
+        for (text, second) in [
+            ("9999-12-31 23:59:59", 253_402_300_799),
+            ("9999-12-31T23:59:59Z", 253_402_300_799),
+            ("9999-12-31T23:59:59-01:00", 253_402_304_399),
+            ("0001-01-01T00:00:00Z", -62_135_596_800),
+        ] {
+            assert_eq!(read(text), Some((second, 0)), "{text}");
+        }
+        let last = clock_of(253_402_300_799 * NANOS).unwrap();
+        assert_eq!(last.to_string(), "9999-12-31T23:59:59");
+        assert_eq!(clock_of(253_402_300_800 * NANOS), None);
     }
 
     #[test]

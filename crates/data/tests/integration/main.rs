@@ -12,5 +12,6 @@ mod tables;
 mod tables_infer;
 mod tables_made;
 mod tables_memory;
+mod tables_messy;
 mod tables_parquet;
 mod tables_query;

@@ -141,15 +141,15 @@ fn rows_that_do_not_fit_are_dropped_and_counted_by_reason() {
         dropped,
         [
             ("a key that an earlier row has", 1),
+            ("column note: has a NUL", 1),
+            ("column ok: neither true nor false", 2),
+            ("column station: absent, though the column has no '?'", 1),
+            ("column station: not a whole number", 1),
+            ("column station: out of the range of its type", 1),
+            ("column temp: not a number", 1),
+            ("column temp: not finite", 1),
+            ("column time: not a time", 2),
             ("not UTF-8", 1),
-            ("note: has a NUL", 1),
-            ("ok: neither true nor false", 2),
-            ("station: absent, though the column has no '?'", 1),
-            ("station: not a whole number", 1),
-            ("station: out of the range of its type", 1),
-            ("temp: not a number", 1),
-            ("temp: not finite", 1),
-            ("time: not a time", 2),
             ("too few fields", 1),
             ("too many fields", 1),
         ]
@@ -169,7 +169,7 @@ fn more_misfits_than_are_allowed_fail_with_the_first_of_them_and_what_to_do() {
     let folder = file("r.csv", &csv);
     let of = |file| table(file, &[("id", U64), ("temp", FLOAT)], &[0]);
     let (staged, _) = staged_with(folder.path(), of("r.csv"), None, 0.01).unwrap();
-    assert_eq!((staged.rows, staged.dropped["temp: not a number"]), (199, 1));
+    assert_eq!((staged.rows, staged.dropped["column temp: not a number"]), (199, 1));
 
     std::fs::write(folder.path().join("r.csv"), csv + "200,cold\n201,\n").unwrap();
     let error = staged_with(folder.path(), of("r.csv"), None, 0.01).unwrap_err();
@@ -177,9 +177,9 @@ fn more_misfits_than_are_allowed_fail_with_the_first_of_them_and_what_to_do() {
     for part in [
         "r.csv: 3 of 202 rows cannot be used",
         "more than 1 %",
-        "1 with temp: absent",
-        "2 with temp: not a number",
-        "the first in line 201: temp: not a number: \"warm\"",
+        "1 with column temp: absent",
+        "2 with column temp: not a number",
+        "the first in line 201: column temp: not a number: \"warm\"",
         "correct the types",
         "--lenient",
     ] {

@@ -188,5 +188,5 @@ fn every_type_goes_where_its_values_fit() {
     let columns = [("raw", TEXT), ("small", U16)];
     let error = staged_with(folder.path(), table("r.parquet", &columns, &[]), None, 0.1);
     let text = error.unwrap_err().to_string();
-    assert!(text.contains("the first in row 1: raw: not UTF-8"), "{text}");
+    assert!(text.contains("the first in row 1: column raw: not UTF-8"), "{text}");
 }

@@ -6,22 +6,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use embermark_data::DataError;
 use embermark_data::table::{
-    Inferred, group_by_fields, infer, infer_sqlite, is_sqlite, sqlite_reads, sqlite_tables,
-    sqlite_views, stage,
+    Inferred, group_by_fields, infer, infer_sqlite, is_sqlite, sqlite_tables, sqlite_views, stage,
 };
 use embermark_engines::registry;
-use embermark_language::{ProposalOptions, parse, propose, statements};
+use embermark_language::{Definition, ProposalOptions, parse, propose, statements};
 use embermark_model::table::RowsFile;
 use embermark_report::format::counted;
 use embermark_workloads::WORKLOADS;
 
 use crate::error::Failure;
 use crate::output;
-use crate::plan::built_in_file;
-
-/// Share of rows that a run may skip without `--lenient`.
-const LENIENT: f64 = 0.01;
+use crate::plan::{built_in_file, misfits_per_million};
 
 /// The arguments of `embermark init`.
 #[derive(Args)]
@@ -44,6 +41,11 @@ pub struct InitArgs {
     #[arg(long, value_name = "ZONE")]
     zone: Option<String>,
 
+    /// Largest share of a table's rows that a run may skip, such as 5%; give it to the run too
+    /// [default: 1%]
+    #[arg(long, value_name = "SHARE")]
+    lenient: Option<String>,
+
     /// Also propose a phase in which all work runs at the same time, at the rates of the rows' times
     #[arg(long)]
     live: bool,
@@ -64,6 +66,7 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
         .chain(args.out.as_deref())
         .try_for_each(check_file_name)?;
     args.out.as_deref().map_or(Ok(()), output::check_writable)?;
+    let lenient = f64::from(misfits_per_million(args.lenient.as_deref())?) / 1e6;
     let folder = folder(args.out.as_deref())?;
     let database = match &args.data[..] {
         [one] if args.query.is_none() && is_sqlite(one) => Some(one),
@@ -74,12 +77,22 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
         }
         _ => None,
     };
-    let tables = match database {
+    if database.is_some() && args.zone.is_some() {
+        return Err(usage!(
+            "--zone is for times in files: those of an SQLite database are numbers since 1970, and \
+             its texts stay texts; leave it out"
+        ));
+    }
+    let log = args.log.as_deref().map(read_log).transpose()?;
+    let mut tables = match database {
         Some(file) => infer_database(file, &folder)?,
         None => infer_files(&args, &folder)?,
     };
-    let log = args.log.as_deref().zip(database).map(|(log, database)| read_log(log, database));
-    let log = log.transpose()?;
+    let readable = readable(&tables, &folder, lenient);
+    // If a file changes meanwhile, a run would read other rows than the proposal is for.
+    tables.iter().try_for_each(|table| table.states.check_unchanged()).map_err(Failure::usage)?;
+    let mut readable = readable?.into_iter();
+    tables.retain(|_| readable.next() == Some(true));
     let label = tables.first().map(Inferred::label).unwrap_or_default();
     let name = args.out.as_deref().and_then(Path::file_stem);
     let name = name.map_or(label, |stem| stem.to_string_lossy().into_owned());
@@ -90,12 +103,14 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
     let wishes = ProposalOptions { live: args.live, statements: log.as_deref() };
     let (text, left_out) = propose(&name, &tables, &wishes);
     if let Some(first) = left_out.first() {
-        say!("  {} kinds of statements have no phase, the first: {first}", left_out.len());
+        say!(
+            "  {} kinds of statements have no phase, the first: {first}; phases read the proposed \
+             tables without parameters, and change rows by their key or by comparisons with \
+             constants",
+            left_out.len()
+        );
     }
-    let read = check_proposal(&text, &folder);
-    // If a file changes meanwhile, a run would read other rows than the proposal is for.
-    tables.iter().try_for_each(|table| table.states.check_unchanged()).map_err(Failure::usage)?;
-    read?;
+    parsed(&text)?;
     let Some(out) = args.out else { return output::print(&text) };
     let written = OpenOptions::new().write(true).create_new(true).open(&out);
     let written = written.and_then(|mut file| file.write_all(text.as_bytes()));
@@ -103,8 +118,9 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
         ErrorKind::AlreadyExists => already_exists(&out),
         _ => Failure::unwritable(&out)(error),
     })?;
+    let lenient = args.lenient.map(|share| format!(" --lenient {share}")).unwrap_or_default();
     say!(
-        "wrote {}: check it, correct it, then: embermark run {}",
+        "wrote {}: check it, correct it, then: embermark run {}{lenient}",
         out.display(),
         output::word(&out)
     );
@@ -155,35 +171,22 @@ fn infer_database(file: &Path, folder: &Path) -> Result<Vec<Inferred>, Failure> 
     }
     let views = sqlite_views(file).map_err(Failure::usage)?;
     if let Some(first) = views.first() {
+        let query = format!("SELECT * FROM \"{}\"", first.replace('"', "\"\""));
         say!(
-            "  left out, as views and virtual tables are: {}; a table with file = {name:?} and query = \
-             \"SELECT * FROM {first}\" has the rows of one",
-            views.join(", ")
+            "  left out, as views and virtual tables are: {}; a table with file = {name:?} and \
+             query = {} has the rows of one",
+            views.join(", "),
+            toml::Value::from(query)
         );
     }
     Ok(tables)
 }
 
-/// Returns the statements of a log. Queries that the database does not accept without parameters
-/// are left out, and reported.
-fn read_log(log: &Path, database: &Path) -> Result<Vec<String>, Failure> {
+/// Returns the statements of a log.
+fn read_log(log: &Path) -> Result<Vec<String>, Failure> {
     let text = std::fs::read_to_string(log);
     let text = text.map_err(|error| usage!("cannot read {}: {error}", log.display()))?;
-    let (mut taken, mut refused) = (Vec::new(), Vec::new());
-    for statement in statements(&text) {
-        let verb = statement.split_whitespace().next().unwrap_or_default().to_lowercase();
-        let reads = matches!(&*verb, "select" | "with" | "values");
-        let fits = !reads || sqlite_reads(database, &statement).map_err(Failure::usage)?;
-        if fits { taken.push(statement) } else { refused.push(statement) }
-    }
-    if let Some(first) = refused.first() {
-        say!(
-            "  {} statements of the log are left out: the database does not take them without parameters, \
-             the first: {first}",
-            refused.len()
-        );
-    }
-    Ok(taken)
+    Ok(statements(&text))
 }
 
 /// Prints the findings for a table.
@@ -216,20 +219,44 @@ fn print_findings(table: &Inferred) {
     }
 }
 
-/// Reads every row by the proposal, like a run.
-fn check_proposal(text: &str, folder: &Path) -> Result<(), Failure> {
-    let engines: Vec<&str> = registry::all().iter().map(|engine| engine.info().id).collect();
-    let definition = parse("proposal", text, &engines).map_err(|mistakes| {
-        Failure::runtime("the proposal has mistakes").with_screen(format!("{text}\n{mistakes}"))
-    })?;
+/// Reads every row by a proposal for its table, like a run. Returns for each table whether a run
+/// would take its rows. Those that it would not take are reported.
+///
+/// # Errors
+/// If it would take those of no table.
+fn readable(tables: &[Inferred], folder: &Path, lenient: f64) -> Result<Vec<bool>, Failure> {
+    let nothing = |error: &DataError| {
+        usage!("a run would not take these rows, so nothing is proposed: {error}")
+    };
     let scratch = tempfile::tempdir().map_err(Failure::runtime)?;
-    for table in 0..definition.tables.len() {
-        let to = scratch.path().join("rows");
-        stage(&definition.tables, table, folder, None, 0, LENIENT, &to).map_err(|error| {
-            usage!("a run would not take these rows, so nothing is proposed: {error}")
-        })?;
+    let (mut readable, mut refused) = (Vec::new(), Vec::new());
+    for table in tables {
+        let proposal =
+            propose("proposal", std::slice::from_ref(table), &ProposalOptions::default());
+        let (definition, to) = (parsed(&proposal.0)?, scratch.path().join("rows"));
+        let staged = stage(&definition.tables, 0, folder, None, 0, lenient, &to);
+        readable.push(staged.is_ok());
+        match staged {
+            Ok(_) => {}
+            Err(error @ DataError::RowsRefused { .. }) => refused.push((table.label(), error)),
+            Err(error) => return Err(nothing(&error)),
+        }
     }
-    Ok(())
+    if let ([(_, error), ..], false) = (&refused[..], readable.contains(&true)) {
+        return Err(nothing(error));
+    }
+    for (table, error) in refused {
+        say!("  {table} is left out, because a run would not take its rows: {error}");
+    }
+    Ok(readable)
+}
+
+/// Reads a proposal.
+fn parsed(text: &str) -> Result<Definition, Failure> {
+    let engines: Vec<&str> = registry::all().iter().map(|engine| engine.info().id).collect();
+    parse("proposal", text, &engines).map_err(|mistakes| {
+        Failure::runtime("the proposal has mistakes").with_screen(format!("{text}\n{mistakes}"))
+    })
 }
 
 fn source_name(from: &RowsFile) -> String {

@@ -22,7 +22,7 @@ use super::reproduce;
 use super::show::{RESULT as OF_RESULT, ReportFacts};
 use crate::error::{Failure, INTERRUPTED};
 use crate::output;
-use crate::plan::{PlanArgs, urls};
+use crate::plan::{PlanArgs, check_rows, urls};
 
 /// The arguments of `embermark run`.
 #[derive(Args)]
@@ -153,6 +153,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
         Some(plan) if args.resume.is_none() => {
             show.check_effect(&[plan])?;
             if args.dry_run {
+                check_rows(plan)?;
                 return output::print(&shown(plan, &options)?);
             }
             RunStart::Begin(plan)

@@ -1,15 +1,18 @@
 //! Workloads, by name or in files.
 
 use std::collections::BTreeMap;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use embermark_engines::registry;
 use embermark_language::{BUILT_IN, Definition, PUBLISHED, parse};
 use embermark_model::choice;
 use embermark_model::plan::{Plan, WorkloadFile};
+use embermark_model::table::RowsFrom;
 use embermark_workloads::defined::Defined;
 use embermark_workloads::{WORKLOADS, Workload};
 
+use super::scales::is_toml;
 use crate::error::Failure;
 use crate::output;
 
@@ -65,7 +68,7 @@ fn one(
     }
     let (text, folder) = if let Some(text) = built_in_file(name) {
         (text.to_owned(), PathBuf::from("."))
-    } else if Path::new(name).extension().is_some_and(|extension| extension == "toml") {
+    } else if is_toml(name) {
         read(Path::new(name))?
     } else if Path::new(name).is_file() {
         return Err(usage!(
@@ -120,6 +123,30 @@ pub fn workloads_of_plan(plan: &Plan) -> Vec<&'static dyn Workload> {
     plan.workload_files.iter().filter_map(read).collect()
 }
 
+/// Checks that the rows of a plan's workload files are there, where their names are no patterns.
+pub fn check_rows(plan: &Plan) -> Result<(), Failure> {
+    for (id, file) in &plan.workload_files {
+        for table in read_definition(id, &file.text)?.tables {
+            let RowsFrom::File(rows) = table.rows else { continue };
+            for name in rows.files.iter().filter(|name| !name.contains(['*', '?', '['])) {
+                let path = file.folder.join(name);
+                let found = fs::metadata(&path).and_then(|found| match found.is_file() {
+                    true => File::open(&path).map(drop),
+                    false => Ok(()),
+                });
+                found.map_err(|error| {
+                    usage!(
+                        "{id}: {}: {error}: check its path, which counts from the workload \
+                         file's folder",
+                        path.display()
+                    )
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Returns the text of a built-in workload file.
 pub fn built_in_file(name: &str) -> Option<&'static str> {
     PUBLISHED.iter().chain(BUILT_IN).find(|(id, _)| *id == name).map(|(_, text)| *text)
@@ -165,14 +192,13 @@ pub fn check_workload(word: &str) -> Result<(), Failure> {
 /// Whether a workload is a file: a user's, or one that is part of the program.
 pub fn is_file(name: &str) -> bool {
     let name = name.split_once(':').map_or(name, |(name, _)| name);
-    let is_toml = Path::new(name).extension().is_some_and(|extension| extension == "toml");
-    is_toml || BUILT_IN.iter().any(|(id, _)| *id == name)
+    is_toml(name) || BUILT_IN.iter().any(|(id, _)| *id == name)
 }
 
 /// Reads a workload file: its text, and its folder.
 fn read(path: &Path) -> Result<(String, PathBuf), Failure> {
     let unreadable = |error| usage!("cannot read the workload {}: {error}", path.display());
-    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    let text = fs::read_to_string(path).map_err(unreadable)?;
     let path = std::path::absolute(path).map_err(unreadable)?;
     Ok((text, path.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned)))
 }

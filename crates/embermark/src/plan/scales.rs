@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::iter;
+use std::path::Path;
 
 use embermark_model::Scale;
 use embermark_workloads::Workload;
@@ -25,13 +26,19 @@ pub(super) fn with_scales(given: &[String]) -> Result<WithScales, Failure> {
                 names.push(name.to_owned());
                 scales.push((name.to_owned(), scale));
             }
-            Some((name, Err(why))) if !name.contains(['/', '.']) => {
+            // Other names may have a colon of their own.
+            Some((name, Err(why))) if is_toml(name) || !name.contains(['/', '.']) => {
                 return Err(usage!("{text}: {why}"));
             }
             _ => names.push(text.clone()),
         }
     }
     Ok((names, scales))
+}
+
+/// Whether a name is that of a workload file.
+pub(super) fn is_toml(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension == "toml")
 }
 
 /// Returns the scales by the ids of workloads. A file has its id inside.

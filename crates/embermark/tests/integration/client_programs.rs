@@ -152,7 +152,7 @@ key = ["id"]
 id = { type = "i64", make = "sequence" }
 name = { type = "text", make = "words", distinct = 30 }
 v = { type = "f64", make = "random", from = 0, to = 100, absent = "10%" }
-at = { type = "timestamp", unit = "s", make = "sequence", step = "1m" }
+time = { type = "timestamp", unit = "s", make = "sequence", step = "1m" }
 [phase.put]
 do = "insert"
 commit = 100

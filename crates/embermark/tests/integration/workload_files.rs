@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::common::{ProgramOutput, Sandbox, is_here, name_absent, some_embedded};
-use embermark_model::Status;
+use embermark_engines::{OpenOptions, Store, registry};
 use embermark_model::result::{PhaseResult, ResultFile};
+use embermark_model::{Durability, Status};
 use embermark_skips::sampled;
 
 const QUICK: [&str; 7] = ["--runs", "2", "--trials", "1", "--out", "out", "--no-counting"];
@@ -241,8 +242,62 @@ fn what_init_proposes_a_run_takes_and_what_it_cannot_propose_it_refuses() {
     short.expect_stderr(&["line 3", "too few fields", "null_padding"]);
     sandbox.write("bad.csv", format!("id,name\n{}", "1,a\n2,b,c\n".repeat(50)));
     let refused = sandbox.embermark(&["init", "bad.csv", "-o", "bad.toml"]).expect_status(2);
-    refused.expect_stderr(&["nothing is proposed", "too many fields", "line 3"]);
+    refused.expect_stderr(&["nothing is proposed", "too many fields", "line 3", "--lenient"]);
     assert!(!sandbox.path("bad.toml").exists());
+    let lenient = ["init", "bad.csv", "--lenient", "60%", "-o", "bad.toml"];
+    sandbox.embermark(&lenient).expect_status(0).expect_stderr(&["bad.toml --lenient 60%"]);
+    run(&sandbox, &["bad.toml", "-e", "memory", "--lenient", "60%", "--dry-run"]).expect_status(0);
+}
+
+#[test]
+fn a_table_of_a_database_that_a_run_would_not_take_is_left_out_beside_others() {
+    let sandbox = Sandbox::new();
+    let folder = sandbox.path("app");
+    std::fs::create_dir(&folder).unwrap();
+    let options = OpenOptions::new(&folder, Durability::Process, 16 << 20);
+    let mut store = registry::find("sqlite").unwrap().open(&options).unwrap().store;
+    let Store::Sql(sql) = &mut store else { panic!("no SQL store") };
+    let tables = "
+        CREATE TABLE good (id INTEGER PRIMARY KEY, v REAL);
+        CREATE TABLE mixed (id INTEGER PRIMARY KEY, v);
+        CREATE VIEW \"my view\" AS SELECT * FROM good;
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+        INSERT INTO good SELECT i, i / 2.0 FROM n;
+        INSERT INTO mixed SELECT id, CASE id % 2 WHEN 0 THEN v ELSE x'00ff' END FROM good;";
+    sql.batch(tables).unwrap();
+    store.close().unwrap();
+    sandbox.write(
+        "log.sql",
+        "SELECT max(v) FROM good; SELECT v FROM mixed; SELECT * FROM \"my view\"",
+    );
+    let init =
+        |words: &[&str]| sandbox.embermark(&[&["init", "app/embermark.sqlite"], words].concat());
+    init(&["--log", "log.sql", "-o", "good.toml"]).expect_status(0).expect_stderr(&[
+        "mixed is left out, because a run would not take its rows",
+        "query = 'SELECT * FROM \"my view\"'",
+        "2 kinds of statements have no phase",
+    ]);
+    let text = std::fs::read_to_string(sandbox.path("good.toml")).unwrap();
+    assert!(text.contains("[table.good]") && !text.contains("mixed"), "{text}");
+    run(&sandbox, &["good.toml", "-e", "sqlite"]).expect_status(0);
+    let both = init(&["--lenient", "60%", "-o", "both.toml"]).expect_status(0).stderr;
+    assert!(!both.contains("mixed is left out"), "{both}");
+    init(&["--zone", "Europe/Berlin"]).expect_status(2).expect_stderr(&["--zone"]);
+}
+
+#[test]
+fn a_scale_of_no_rows_and_rows_that_are_not_there_are_told() {
+    let sandbox = Sandbox::new();
+    let file = "[table.t]\nfile = \"t.csv\"\nkey = [\"id\"]\n[table.t.columns]\nid = \"u32\"\n\
+                [phase.load]\ndo = \"insert\"\n";
+    sandbox.write("own.toml", file);
+    let refused = |words: &[&str], says: &[&str]| {
+        run(&sandbox, &[words, &["-e", "memory"]].concat()).expect_status(2).expect_stderr(says);
+    };
+    refused(&["own.toml:0"], &["own.toml:0: a scale of 0 rows"]);
+    refused(&["own.toml", "--dry-run"], &["t.csv", "check its path"]);
+    sandbox.write("t.csv", "id\n1\n2\n");
+    refused(&["own.toml:1M"], &["at scale 1M", "has 2 rows: fewer than the 1000000 asked for"]);
 }
 
 #[test]

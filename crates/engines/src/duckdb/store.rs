@@ -101,7 +101,7 @@ impl Driver for Session {
     }
 
     fn commit(&mut self) -> Result<()> {
-        self.commit.run(&[]).map(drop).map_err(with_memory_advice)
+        self.commit.run(&[]).map(drop).map_err(|error| conflict(error).into_error())
     }
 
     fn roll_back(&mut self) -> Result<()> {

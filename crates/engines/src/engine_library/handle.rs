@@ -10,9 +10,8 @@ use std::ptr;
 use embermark_abi as abi;
 
 use super::api::Api;
-use crate::clients::retry_if;
 use crate::owned::c_string;
-use crate::{Checked, EngineError, OpenOptions, Result};
+use crate::{Checked, EngineError, OpenOptions, Result, retry_if};
 pub(super) use statements::Prepared;
 
 /// A client with the functions of its family, closed when dropped.
@@ -22,8 +21,6 @@ pub(super) struct Handle<F: 'static> {
     /// The engine's id, for errors.
     pub id: &'static str,
     raw: *mut abi::Client,
-    /// Whether the last failure was because of another client, so that the call can be repeated.
-    pub refused: bool,
 }
 
 // SAFETY: as the header requires: a client is used by one thread at a time, and `open_client`
@@ -61,7 +58,7 @@ impl<F> Handle<F> {
         // SAFETY: everything that the options point to lives through the call.
         let status = unsafe { (api.open)(&options, &mut raw) };
         let raw = opened(api, id, ptr::null_mut(), (status, raw), DOING)?;
-        Ok(Self { api, functions, id, raw, refused: false })
+        Ok(Self { api, functions, id, raw })
     }
 
     /// Opens another client, for another thread.
@@ -71,7 +68,7 @@ impl<F> Handle<F> {
         // SAFETY: open, and this thread's.
         let status = unsafe { open(self.raw, &mut raw) };
         let raw = opened(self.api, self.id, self.raw, (status, raw), "open another client")?;
-        Ok(Self { raw, refused: false, ..*self })
+        Ok(Self { raw, ..*self })
     }
 
     /// Returns whether the library has set a flag of its engine.
@@ -87,8 +84,7 @@ impl<F> Handle<F> {
 
     /// Returns the error of a failed call.
     #[cold]
-    fn failed(&mut self, status: i32, doing: &str) -> EngineError {
-        self.refused = status == abi::CONFLICT;
+    fn failed(&self, status: i32, doing: &str) -> EngineError {
         failure(self.api, self.id, self.raw, status, doing)
     }
 
@@ -237,7 +233,10 @@ fn failure(
     let or = |other: &str| said.unwrap_or_else(|| other.to_owned());
     let message = match status {
         abi::UNSUPPORTED => return EngineError::unsupported(id, or(doing)),
-        abi::CONFLICT => format!("a conflict with another client: {}", or("it gave no reason")),
+        abi::CONFLICT => {
+            let why = format!("a conflict with another client: {}", or("it gave no reason"));
+            return EngineError::failed(id, doing, why).into_conflict();
+        }
         abi::FAILED => or("it gave no reason"),
         abi::NOT_FOUND => {
             "it returned EMBERMARK_NOT_FOUND for a call that does not look for a key".to_owned()

@@ -9,10 +9,9 @@ use super::api::KeyValue;
 use super::description::EngineDescription;
 use super::handle::Handle;
 use super::scope::{BlindBatch, PrefixedTables, Puts, Scoped};
-use crate::clients::retry_if;
 use crate::kv::{Change, KvStore, Operations, Overlay, Pairs, Range, Table, TableDef, Visit, Work};
 use crate::prefixed::{MAX_TABLES, NAMES, prefixed_key};
-use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, Result, Scope};
+use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, Result, Scope, retry_if};
 
 /// Number of keys deleted per transaction when a table is cleared.
 const CLEAR_BATCH: usize = 10_000;
@@ -73,11 +72,7 @@ impl Client {
         scope: Scope,
         mut operation: impl FnMut(&mut Scoped<'_>) -> Result<T>,
     ) -> Result<T> {
-        let once = || {
-            let done = self.operate(scope, &mut operation);
-            done.map_err(|error| (self.handle.refused, error))
-        };
-        retry_if(|(refused, _)| *refused, once).map_err(|(_, error)| error)
+        retry_if(EngineError::is_conflict, || self.operate(scope, &mut operation))
     }
 }
 

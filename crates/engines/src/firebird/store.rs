@@ -11,7 +11,7 @@ use super::tier::TIERS;
 use super::{NAME, check, failed, load};
 use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped, refused};
-use crate::{Checked, ClientOpener, EngineError, Join, Limits, Result, Store};
+use crate::{Checked, ClientOpener, EngineError, Join, Limits, Result, Store, TextOrder};
 
 /// Reason that only one process can open a database.
 const EXCLUSIVE: &str = "in the server mode Super, which a library has as shipped, the engine has exclusive access to each database file \
@@ -218,6 +218,8 @@ impl Driver for Session {
             marks_every_column: true,
             key_text: Some(INDEXED),
             index_text: Some(INDEXED),
+            // Seen, although the collation is NO PAD: docs/engines/firebird.md.
+            text_order: TextOrder::WithoutBlanks,
             manual: "https://www.firebirdsql.org/en/firebird-technical-specifications/",
             ..Limits::default()
         }

@@ -12,10 +12,6 @@ use crate::{EngineError, Result};
 /// The attribute that holds a key of several fields. The fields are in the record as well.
 const COMBINED: &str = "_id";
 
-/// Sorts after everything that can follow in a key, except this character itself, which is a
-/// noncharacter.
-const LAST: &str = "\u{10ffff}";
-
 /// Returns the attribute that is the primary key of a collection.
 pub(super) fn attribute(def: &CollectionDef) -> &'static str {
     if let [only] = def.key { only } else { COMBINED }
@@ -57,21 +53,25 @@ pub(super) fn write_from(
             request::write_value(out, *of)
         }
         ([_], [other]) => Err(invalid_key(*other)),
-        _ => write_parts(out, values, ""),
+        _ => write_parts(out, values),
     }
 }
 
-/// Writes a bound above every key of several fields that begins with these values, as JSON.
+/// Writes the lowest text above every key of several fields that begins with these values, as JSON.
 pub(super) fn write_above(out: &mut Vec<u8>, values: &[Value<'_>]) -> Result<()> {
-    write_parts(out, values, LAST)
+    write_parts(out, values)?;
+    // Before the quotation mark: the blank after a text, or the last digit of a number.
+    if let [.., last, _] = &mut out[..] {
+        *last += 1;
+    }
+    Ok(())
 }
 
-fn write_parts(out: &mut Vec<u8>, values: &[Value<'_>], end: &str) -> Result<()> {
+fn write_parts(out: &mut Vec<u8>, values: &[Value<'_>]) -> Result<()> {
     out.push(b'"');
     for of in values {
         write_part(out, *of)?;
     }
-    out.extend_from_slice(end.as_bytes());
     out.push(b'"');
     Ok(())
 }
@@ -169,11 +169,13 @@ mod tests {
         write_above(&mut above, &[Value::Int(4)]).unwrap();
         let above: String = serde_json::from_slice(&above).unwrap();
         let lowest = text(&[Value::Int(4)]);
-        for second in [Value::Int(-EXACT), Value::Text("\u{10ffff}"), Value::Float(1.0)] {
+        let utf16 = |text: &str| text.encode_utf16().collect::<Vec<_>>();
+        let texts = ["\u{10ffff}", "\u{ffff}"].map(Value::Text);
+        for second in [Value::Int(-EXACT), Value::Float(1.0)].into_iter().chain(texts) {
             let of = text(&[Value::Int(4), second]);
-            assert!(lowest < of && (of < above || second == Value::Text("\u{10ffff}")), "{of}");
+            assert!(lowest < of && of < above && utf16(&of) < utf16(&above), "{of}");
         }
-        assert!(above < text(&[Value::Int(5)]));
+        assert!(above <= text(&[Value::Int(5)]));
     }
 
     #[test]

@@ -11,14 +11,13 @@ use super::pipeline::Pipelines;
 use super::row::Columns;
 use super::session::Session;
 use super::{NAME, command, failed};
-use crate::clients::retry_if;
 use crate::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
     Order,
 };
 use crate::row::Visit;
 use crate::server::Server;
-use crate::{EngineError, Result};
+use crate::{EngineError, Result, retry_if};
 
 /// Documents per answer: enough that round trips cost nothing, and few enough that their memory
 /// stays in the processor's cache.

@@ -8,9 +8,9 @@ use super::connection::Connection;
 use super::pipeline::{Failed, Pipeline};
 use super::row::rows;
 use super::value::Values;
-use crate::Result as EngineResult;
 use crate::sql::{Param, Rows, Visit};
 use crate::sql_driver::{Stopped, refused};
+use crate::{EngineError, Result as EngineResult};
 
 /// Number of rows up to which results are read whole.
 const FEW: u64 = 64;
@@ -26,6 +26,9 @@ const CONFLICTS: [&str; 2] = ["40001", "40P01"];
 /// changes in a read-only transaction, and missing privileges
 /// (<https://www.postgresql.org/docs/18/errcodes-appendix.html>).
 const REFUSED: [&str; 3] = ["0A", "25", "42"];
+
+/// A number beyond the range of its type, such as a sum of floats that overflows.
+const OUT_OF_RANGE: &str = "22003";
 
 /// A statement that a connection knows by its name.
 ///
@@ -59,10 +62,16 @@ impl Prepared {
         mut visit: Option<&mut Visit<'_>>,
     ) -> Result<u64, Stopped> {
         let Self { is_untrusted, name, sql, values, few } = self;
-        let mut seen = 0;
-        let stopped = |error: ServerError, seen| match *is_untrusted && error.is_of(&REFUSED) {
-            true => Stopped::Engine(refused(NAME, sql, error.message)),
-            false => stopped(sql, error, seen > 0),
+        let (mut seen, asks) = (0, visit.is_some());
+        let stopped = |error: ServerError, seen| {
+            if *is_untrusted && error.is_of(&REFUSED) {
+                return Stopped::Engine(refused(NAME, sql, error.message));
+            }
+            if asks && error.is_of(&[OUT_OF_RANGE]) {
+                let what = format!("answers beyond the range of numbers ({})", error.message);
+                return Stopped::Engine(EngineError::unsupported(NAME, what));
+            }
+            stopped(sql, error, seen > 0)
         };
         let values = values.encode(params);
         let values = values.map_err(|e| stopped(ServerError::without_state(e), seen))?;

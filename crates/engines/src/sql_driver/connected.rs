@@ -1,13 +1,12 @@
 //! The store over a driver: statements by their numbers, and transactions.
 
 use super::{Driver, Stopped};
-use crate::clients::retry_if;
 use crate::sql::{
     Access, CsvFile, Dialect, Explain, Param, QueryKind, Rows, SqlStore, Statement, TableDef, Visit,
 };
 use crate::{
     Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits,
-    Result,
+    Result, retry_if,
 };
 
 /// The store over a driver. The fields are dropped in order.

@@ -2,8 +2,11 @@
 
 use std::fmt::Write;
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use jiff::SignedDuration;
+use jiff::civil::DateTime;
+
+/// The beginning of 1970. A `jiff::Timestamp` ends a day before the year 9999 does.
+const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
 /// The parts of a time that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +24,9 @@ pub(crate) enum Form {
 /// Writes a time in nanoseconds since 1970, or since midnight. Returns `None` for years outside of
 /// -9999 to 9999, which ISO 8601 cannot express.
 pub(crate) fn write(nanoseconds: i128, form: Form, room: &mut String) -> Option<()> {
-    let at = Timestamp::from_nanosecond(nanoseconds).ok()?.to_zoned(TimeZone::UTC).datetime();
+    let seconds = i64::try_from(nanoseconds.div_euclid(1_000_000_000)).ok()?;
+    let of_second = nanoseconds.rem_euclid(1_000_000_000) as i32;
+    let at = EPOCH.checked_add(SignedDuration::new(seconds, of_second)).ok()?;
     let (date, time) = (at.date(), at.time());
     room.clear();
     let written = match form {
@@ -50,6 +55,9 @@ mod tests {
         assert_eq!(written(leap, Form::Instant).as_deref(), Some("2024-02-29 23:59:59.5+00"));
         assert_eq!(written(-1, Form::DateTime).as_deref(), Some("1969-12-31 23:59:59.999999999"));
         assert_eq!(written(0, Form::Time).as_deref(), Some("00:00:00"));
+        let last = 253_402_300_799_000_000_000;
+        assert_eq!(written(last, Form::DateTime).as_deref(), Some("9999-12-31 23:59:59"));
+        assert_eq!(written(last + 1_000_000_000, Form::Date), None);
         assert_eq!(written(i128::MAX, Form::Date), None);
     }
 }

@@ -24,10 +24,9 @@ use embermark_model::result::Counts;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
 
-use crate::clients::PATIENCE;
 use crate::{
-    Availability, Engine, EngineError, Info, OpenOptions, Opened, Origin, Result, Setting,
-    Settings, Store, Tier,
+    Availability, Engine, EngineError, Info, OpenOptions, Opened, Origin, PATIENCE, Result,
+    Setting, Settings, Store, Tier,
 };
 use settings::{IN_THE_FILE, SETTINGS};
 use store::Session;

@@ -14,12 +14,11 @@ use smallvec::SmallVec;
 
 use super::library::LIBRARY;
 use super::{ID, LEAF_PAGE, Parts, UPDATES_TARGET, UPDATES_TRIGGER};
-use crate::clients::retry_if;
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
 use crate::log_files::{CHECKPOINT_AFTER, log_files};
 use crate::{
     Background, Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
-    Scope, as_set,
+    Scope, as_set, retry_if,
 };
 use ffi::{Connection, Refusal, Session};
 use tree::{Cursors, Tree};

@@ -57,6 +57,10 @@ fn values_results_lost_connections_and_loads_that_are_given_up() {
                 values::misfits_end_their_transaction,
             ),
             (
+                "an answer that overflows is unsupported and no failure",
+                values::overflows_are_unsupported,
+            ),
+            (
                 "a load that is given up midway stores nothing, and the store goes on",
                 load::loads_may_be_given_up,
             ),

@@ -6,7 +6,6 @@ use std::path::Path;
 use embermark_model::Scale;
 use embermark_workloads::Source;
 
-use super::failed;
 use crate::system::System;
 use crate::{HarnessError, Result, disk};
 
@@ -35,7 +34,8 @@ pub(super) fn check_space(
     let (all, largest) = (scales.iter().filter_map(rows), scales.iter().filter_map(rows).max());
     let Some(largest) = largest else { return Ok(()) };
     let rows: u64 = all.fold(largest, u64::saturating_add);
-    let (sampled, counted) = sample(source, workload, dir)?;
+    // If the sample cannot be staged, the rows cannot either, and that is reported for their scale.
+    let Some((sampled, counted)) = sample(source, workload, dir) else { return Ok(()) };
     let bytes = |rows: u64| (u128::from(rows) * u128::from(sampled)) / u128::from(counted);
     let needed = Needed { workload, rows: largest, disk: bytes(rows), memory: bytes(largest) };
     let memory = System::here().machine(dir).memory_bytes;
@@ -46,17 +46,16 @@ pub(super) fn check_space(
 
 /// Returns the size in bytes of a sample of a workload's rows, and its number of rows. A workload
 /// may stage several files.
-fn sample(source: &dyn Source, workload: &str, dir: &Path) -> Result<(u64, u64)> {
-    let (folder, scale) = (dir.join(format!("{workload}-sample")), Scale::Rows(SAMPLE_ROWS));
-    // If the folder cannot be created, staging fails and reports it.
+fn sample(source: &dyn Source, workload: &str, dir: &Path) -> Option<(u64, u64)> {
+    let folder = dir.join(format!("{workload}-sample"));
+    // If the folder cannot be created, staging fails.
     let _ = fs::create_dir(&folder);
-    let staged = source.stage(scale, &folder.join("rows"));
+    let staged = source.stage(Scale::Rows(SAMPLE_ROWS), &folder.join("rows"));
     let files = fs::read_dir(&folder).into_iter().flatten().flatten();
     let bytes = files.filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum();
     // If the sample cannot be removed, it is removed later with the folder.
     let _ = fs::remove_dir_all(&folder);
-    let staged = staged.map_err(|error| failed(workload, scale, error))?;
-    Ok((bytes, staged.rows.max(1)))
+    Some((bytes, staged.ok()?.rows.max(1)))
 }
 
 /// What the rows of a workload need at its largest scale.

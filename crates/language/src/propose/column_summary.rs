@@ -1,6 +1,6 @@
 //! Describes the content of a column in a few words.
 
-use embermark_data::table::{InferredColumn, time_text};
+use embermark_data::table::{InferredColumn, in_quotes, time_text};
 use embermark_model::table::{ColumnType, OwnedValue};
 
 /// Number of example texts that are shown, and characters of each.
@@ -43,7 +43,7 @@ fn examples(column: &InferredColumn) -> String {
 /// Quotes a text on one line. A long one is cut to its beginning.
 fn short(text: &str) -> String {
     match text.char_indices().nth(EXAMPLES.1) {
-        Some((end, _)) => format!("{:?}…", &text[..end]),
-        None => format!("{text:?}"),
+        Some((end, _)) => format!("{}…", in_quotes(&text[..end])),
+        None => in_quotes(text),
     }
 }

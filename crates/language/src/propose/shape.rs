@@ -69,6 +69,16 @@ impl<'a> Shape<'a> {
         Self { table, name, columns, key, number, time, by, numbers, free }
     }
 
+    /// Returns whether it is the table of the database with this name.
+    pub fn is_of(&self, name: &str) -> bool {
+        self.table.schema.as_ref().is_some_and(|(table, _)| table.eq_ignore_ascii_case(name))
+    }
+
+    /// Returns the index of the column that has this name in the rows.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        self.table.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
+    }
+
     /// Returns the name of a column.
     pub fn column(&self, place: usize) -> &str {
         &self.columns[place]

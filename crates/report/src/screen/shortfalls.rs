@@ -55,12 +55,11 @@ pub(super) fn notes(view: &View<'_>, scaling: &Scaling<'_>) -> Vec<Note> {
         let says = format!("{absent}; 'embermark engines' and the tables show what is needed");
         notes.push(note(Status::Unavailable.name(), says));
     }
-    // Here the reason is enough, because it is the same for every engine.
     for status in [Status::Skipped, Status::NotRun, Status::Disputed] {
         let ended = all.iter().filter(|one| one.status == status);
-        let ended = ended.map(|one| format!("{}: {}", places(one, comparison), one.text));
-        let ended = text::unique(ended);
-        notes.extend(limited(ended.into_iter(), |says| note(status.name(), says)));
+        notes.extend(limited(ended_alike(ended, comparison).into_iter(), |says| {
+            note(status.name(), says)
+        }));
     }
     let cannot = match unsupported(&all, view).as_slice() {
         [] => None,
@@ -88,6 +87,33 @@ fn limited<T>(all: impl Iterator<Item = T>, line: impl Fn(T) -> Note) -> Vec<Not
         notes.push(note("", format!("and {more} more, in the tables")));
     }
     notes
+}
+
+/// Lists where work ended for the same reason. A line names its engines unless they are all that
+/// are here.
+fn ended_alike<'a>(
+    ended: impl Iterator<Item = &'a Failure<'a>>,
+    comparison: &Comparison<'_>,
+) -> Vec<String> {
+    let mut alike: Vec<((String, &str), Vec<String>)> = Vec::new();
+    for one in ended {
+        let place_and_reason = (places(one, comparison), &*one.text);
+        let engine = text::plain(one.engine).to_string();
+        match alike.iter_mut().find(|(known, _)| *known == place_and_reason) {
+            Some((_, engines)) => engines.push(engine),
+            None => alike.push((place_and_reason, vec![engine])),
+        }
+    }
+    let here = comparison.file.cells.iter().filter(|cell| cell.status != Status::Unavailable);
+    let here = text::unique(here.map(|cell| &cell.id.engine)).len();
+    let line = |((places, reason), engines): ((String, &str), Vec<String>)| {
+        let engines = text::unique(engines);
+        match engines.len() == here {
+            true => format!("{places}: {reason}"),
+            false => format!("{places}: {}: {reason}", note::names(engines)),
+        }
+    };
+    alike.into_iter().map(line).collect()
 }
 
 /// Lists the engines that did not keep up in a workload, and what they did not do.

@@ -505,7 +505,8 @@ fn an_engine_that_ran_alone_before_the_run_was_cut_off_leads_nothing() {
     ]);
     let shown = screen(&file, 80);
     assert!(!shown.contains('*') && !shown.contains("1.00x"), "{shown}");
-    assert!(shown.contains("not run") && shown.contains("the run was interrupted"), "{shown}");
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("not run sensors: b: the run was interrupted"), "{shown}");
     assert!(!shown.contains("failed"), "{shown}");
     let needs = advise::Needs {
         tier: Durability::Process,
@@ -680,6 +681,10 @@ fn what_is_known_so_far_is_compared_without_commits_too_and_says_which_rows_are_
     assert_eq!(box_of(&shown, "sensors 1k", "b"), "1.00x≈", "{shown}");
     let words = |shown: &str| shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words(&shown).contains(says) && shown.contains(unusual), "{shown}");
+    let mut one = file.manifest.datasets["sensors"].clone();
+    one.dropped = [("column t: not a time".to_owned(), 1)].into();
+    let says_one = "sensors: 1 row is not used: 1 with column t: not a time";
+    assert_eq!(one.not_used("sensors").as_deref(), Some(says_one));
     // The last screen has all of it, and other warnings take one line.
     file.manifest.warnings = vec![says.to_owned(), "long ".repeat(40)];
     let shown = screen(&file, 60);

@@ -67,7 +67,7 @@ fn a_storage_is_told_as_a_model_with_its_parameters_and_has_tables_of_its_own() 
         imitated,
         "read 1.20 ms (900 µs to 1.80 ms), behind the last one 1.20 ms (900 µs to 1.80 ms), 20.0 MB/s",
         "queue depth 1",
-        "50 of 1,000 requests were late by more than 50 µs and more than 5 % of their time; all",
+        "2,150 of 43,000 requests were late by more than 50 µs and more than 5 % of their time; all",
         "takes 64.0 µs for a read of 4 KiB, 57.0 µs for a write",
     ] {
         assert!(tables.contains(says), "{says}: {tables}");

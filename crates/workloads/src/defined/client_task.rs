@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use embermark_contract::{EngineError, Result, Scope};
+use embermark_contract::{EngineError, Result, Scope, retry_if};
 use embermark_language::Work;
 use embermark_meter::{ArrivalSchedule, Meter};
 
@@ -203,11 +203,19 @@ impl ClientTask {
         if is_question(work) {
             found.empty();
         }
-        let scope = match work {
-            Work::ReadModifyWrite { .. } => Scope::Batch,
-            _ => Scope::PerOperation,
+        let done = match work {
+            // Reading and writing are one transaction, which another client can make impossible.
+            Work::ReadModifyWrite { .. } => {
+                let before = (found.rows, found.changed);
+                retry_if(EngineError::is_conflict, || {
+                    (found.rows, found.changed) = before;
+                    database.within(phase, Scope::Batch, &mut |both| both.perform(phase, i, found))
+                })
+            }
+            _ => database.within(phase, Scope::PerOperation, &mut |session| {
+                session.perform(phase, i, found)
+            }),
         };
-        let done = database.within(phase, scope, &mut |session| session.perform(phase, i, found));
         match work {
             Work::Sql(_) => done.map_err(EngineError::into_query_error)?,
             _ => done?,

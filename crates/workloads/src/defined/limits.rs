@@ -1,7 +1,7 @@
 //! Checks the tables of a workload file against an engine's limits.
 
 use embermark_contract::sql::SqlType;
-use embermark_contract::{EngineError, Limits, Result};
+use embermark_contract::{EngineError, Limits, Result, TextOrder};
 use embermark_model::table::{Column, Table, Value};
 
 use super::sql::sql_type;
@@ -44,6 +44,17 @@ pub(super) fn check(limits: &Limits, cell: &Cell) -> Result<()> {
         for (place, most, columns) in
             [("key", limits.key_text, key), ("index", limits.index_text, &of_indexes)]
         {
+            if columns.iter().any(|at| !is_in_order(rows, *at, limits.text_order)) {
+                let engine = &cell.engine;
+                let other = match limits.text_order {
+                    TextOrder::Utf16 => "by UTF-16 (characters beyond U+FFFF, and from U+E000 on)",
+                    _ => "without the blanks at their ends (beside control characters)",
+                };
+                return Err(EngineError::impossible(format!(
+                    "{engine} orders the texts in the {place} of '{name}' {other}, not by their \
+                     bytes"
+                )));
+            }
             if most.is_none() {
                 continue;
             }
@@ -68,6 +79,22 @@ fn row_bytes(columns: &[Column], marks_every_column: bool) -> usize {
     };
     let absent = columns.iter().filter(|column| marks_every_column || column.nullable).count();
     columns.iter().map(width).sum::<usize>() + absent.div_ceil(8)
+}
+
+/// Returns whether this order of a column's texts or byte strings is that of their bytes.
+fn is_in_order(rows: &Rows, column: usize, order: TextOrder) -> bool {
+    let text = |place| match rows.value(place, column) {
+        Value::Text(text) => Some(text.as_bytes()),
+        Value::Bytes(bytes) => Some(bytes),
+        _ => None,
+    };
+    let texts = || (0..rows.staged.rows()).filter_map(text);
+    if !texts().any(|text| order.concerns(text)) {
+        return true;
+    }
+    let mut sorted: Vec<&[u8]> = texts().collect();
+    sorted.sort_unstable();
+    sorted.is_sorted_by(|a, b| order.compare(a, b).is_le())
 }
 
 /// Returns the length of a column's longest text or byte string, in bytes or in characters.

@@ -10,9 +10,14 @@ use crate::common::{self, Outcome, Staged, candidates, drive_phases, options, so
 use embermark_engines::kv::{
     Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
 };
-use embermark_engines::{ClientOpener, Engine, EngineError, Lifecycle, Result, Scope, Store, Tier};
-use embermark_model::Durability;
+use embermark_engines::{
+    ClientOpener, Engine, EngineError, Lifecycle, Result, Scope, Store, Tier, registry,
+};
+use embermark_language::parse;
+use embermark_model::plan::DataSource;
+use embermark_model::{Durability, Scale};
 use embermark_skips::{is_here, sampled};
+use embermark_workloads::defined::Defined;
 use embermark_workloads::{Spec, find};
 
 const CLIENTS: u32 = 3;
@@ -35,13 +40,17 @@ fn shared(
 }
 
 /// Opens an engine in a tier, unless it is missing or does not offer the tier.
-fn opened(engine: &dyn Engine, tier: Durability) -> Option<(tempfile::TempDir, Store)> {
+fn opened(
+    engine: &dyn Engine,
+    tier: Durability,
+    clients: u32,
+) -> Option<(tempfile::TempDir, Store)> {
     if !is_here(engine) || !matches!(engine.tier(tier), Tier::Offered { .. }) {
         return None;
     }
     let (dir, mut options) = options();
     options.durability = tier;
-    options.clients = CLIENTS;
+    options.clients = clients;
     Some((dir, engine.open(&options).unwrap_or_else(|error| panic!("{error}")).store))
 }
 
@@ -51,7 +60,7 @@ fn several_are_right(engine: &dyn Engine, staged: &Staged, tier: Durability) -> 
     let id = engine.info().id;
     let cap = Some(Duration::from_secs(2));
     for (variant, phases) in [("commit-each", &POINTS[..]), ("single", &POINTS[1..2])] {
-        let Some((_dir, store)) = opened(engine, tier) else { return false };
+        let Some((_dir, store)) = opened(engine, tier, CLIENTS) else { return false };
         let outcomes = match shared(staged, variant, store, phases, cap, None) {
             Ok(outcomes) => outcomes,
             Err(error) => {
@@ -107,7 +116,7 @@ fn several_clients_of_every_engine_that_allows_them_read_and_change_rightly() {
 fn an_open_loop_by_several_clients_is_right_too() {
     let staged = Staged::synthetic(300);
     for engine in some_candidates() {
-        let Some((_dir, store)) = opened(engine, Durability::Process) else { continue };
+        let Some((_dir, store)) = opened(engine, Durability::Process, CLIENTS) else { continue };
         match shared(&staged, "commit-each", store, &POINTS, None, Some(2_000)) {
             Ok(outcomes) => {
                 for Outcome { name, wrong, measured, .. } in outcomes {
@@ -116,6 +125,43 @@ fn an_open_loop_by_several_clients_is_right_too() {
                 }
             }
             Err(error) => assert!(error.is_unsupported(), "{error}"),
+        }
+    }
+}
+
+/// Clients that read and write the same few rows.
+const SAME_ROWS: &str = r#"
+[table.t]
+rows = 20
+key = ["id"]
+[table.t.columns]
+id = { type = "u32", make = "sequence" }
+v = { type = "u32", make = "random" }
+[phase.load]
+do = "insert"
+[phase.rmw]
+do = "read-modify-write"
+ops = 50
+[phase.shares]
+mix = { rmw = 1.0 }
+clients = 7
+ops = 1_000
+"#;
+
+#[test]
+fn a_read_modify_write_that_another_client_makes_impossible_is_repeated_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let definition = parse("same-rows.toml", SAME_ROWS, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let workload = Defined::leak(definition, folder.path().to_owned(), 0.01);
+    let rows = folder.path().join("rows");
+    workload.source(&DataSource::Synthetic, 42).unwrap().stage(Scale::Full, &rows).unwrap();
+    for id in ["wiredtiger", "duckdb", "firebird", "sqlite"] {
+        let engine = registry::ENGINES.iter().find(|engine| engine.info().id == id).unwrap();
+        let Some((_dir, store)) = opened(*engine, Durability::Process, 7) else { continue };
+        let spec = Spec::of(rows.clone(), "as-written", 7);
+        let bench = workload.prepare(&spec).unwrap().open(store, common::connecting()).unwrap();
+        for outcome in drive_phases(bench, 2, None, |_| true) {
+            assert_eq!(outcome.wrong, None, "{id}: {}", outcome.name);
         }
     }
 }

@@ -140,6 +140,31 @@ fn a_text_that_is_longer_than_a_key_or_an_index_of_sql_takes_is_unsupported() {
 }
 
 #[test]
+fn texts_that_an_engine_does_not_order_by_their_bytes_are_unsupported_in_a_key_or_an_index() {
+    for (id, texts, is_refused) in [
+        ("firebird", ["a ", "a\tb"], true),
+        ("firebird", ["a ", "b\t"], false),
+        ("sqlite", ["a ", "a\tb"], false),
+        ("harperdb", ["😀", "\u{ffee}"], true),
+    ] {
+        for (key, index, place) in [("word", "n", "key"), ("n", "word", "index")] {
+            let folder = tempfile::tempdir().unwrap();
+            let csv = format!("word,n\n\"{}\",1\n\"{}\",2\n", texts[0], texts[1]);
+            std::fs::write(folder.path().join("rows.csv"), csv).unwrap();
+            let table = format!(
+                "[table.t]\nfile = \"rows.csv\"\nread = {{ delim = \",\" }}\nkey = [\"{key}\"]\n\
+                 index = [[\"{index}\"]]\n[table.t.columns]\nword = \"text\"\nn = \"u8\""
+            );
+            let (workload, spec) = staged(&table, 0, Scale::Full, folder.path());
+            let Some(refused) = refused(id, workload, &spec) else { continue };
+            assert_eq!(refused.is_some(), is_refused, "{id} {texts:?}: {refused:?}");
+            let says = format!("orders the texts in the {place} of 't'");
+            assert!(refused.is_none_or(|why| why.contains(&says)), "{id}");
+        }
+    }
+}
+
+#[test]
 fn a_key_that_is_longer_than_an_engine_takes_is_unsupported_and_one_byte_less_is_not() {
     for (length, is_too_long) in [(512, true), (511, false)] {
         let folder = tempfile::tempdir().unwrap();

@@ -177,9 +177,76 @@ fn local_times_are_taken_to_utc_and_an_hour_that_comes_again_goes_on() {
         let cell = Cell::Text(text.as_bytes());
         assert_eq!(converter.convert(&column, cell), Ok(Value::Int(expected)), "{text}");
     }
-    assert_eq!(converter.ambiguous_times, 3);
+    assert_eq!(converter.ambiguous_times(), 3);
     let wrong = RowsFile { zone: Some("Mars/Olympus".to_owned()), ..RowsFile::default() };
     assert!(
         CellConverter::new(&wrong, &column, true).unwrap_err().to_string().contains("Mars/Olympus")
     );
+}
+
+/// The minutes from 2024-10-27T00:00Z to local times of Berlin, which repeats 02:00 to 03:00 then.
+/// Each is of a series, or of none that is known: 0.
+fn minutes(clocks: &[(&str, u64)]) -> Vec<i64> {
+    let rows = RowsFile { zone: Some("Europe/Berlin".to_owned()), ..RowsFile::default() };
+    let mut converter = converter(&rows);
+    let column = column(ColumnType::Timestamp(TimeUnit::Seconds));
+    let minute = |&(clock, series): &(&str, u64)| {
+        converter.series = (series > 0).then_some(series);
+        let text = format!("2024-10-27 {clock}");
+        match converter.convert(&column, Cell::Text(text.as_bytes())) {
+            Ok(Value::Int(time)) => (time - 1_729_987_200).div_euclid(60),
+            other => panic!("{clock}: {other:?}"),
+        }
+    };
+    clocks.iter().map(minute).collect()
+}
+
+#[test]
+fn the_hour_that_comes_again_is_read_twice_at_every_distance_and_from_either_end() {
+    for (step, rows) in [(60, 1), (60, 3), (45, 1), (30, 1), (30, 2), (20, 1), (15, 2), (1, 5)] {
+        let times = (0..=240 / step).flat_map(|nth| (0..rows).map(move |_| nth * step - 60));
+        let mut times: Vec<i64> = times.collect();
+        for first in ["oldest", "newest"] {
+            let clocks = times.iter().map(|time| time + if *time < 60 { 120 } else { 60 });
+            let clocks = clocks.map(|of| format!("{:02}:{:02}", of / 60, of % 60));
+            let clocks: Vec<String> = clocks.collect();
+            let clocks: Vec<_> = clocks.iter().map(|clock| (&**clock, 0)).collect();
+            assert_eq!(minutes(&clocks), times, "{step} minutes, {rows} rows, the {first} first");
+            times.reverse();
+        }
+    }
+}
+
+#[test]
+fn rows_that_are_late_or_come_after_a_gap_do_not_begin_the_second_hour() {
+    let gap = [("01:00", 0), ("01:15", 0), ("02:15", 0), ("02:30", 0)];
+    assert_eq!(minutes(&gap), [-60, -45, 15, 30]);
+    let late = [("01:59:00", 0), ("02:00:06", 0), ("02:00:03", 0), ("02:01:06", 0)];
+    assert_eq!(minutes(&late), [-1, 0, 0, 1]);
+}
+
+#[test]
+fn each_series_has_its_own_second_hour() {
+    // The second station is ten minutes later, and a third begins in the hour.
+    let all = [
+        ("00:00", 1, -120),
+        ("00:10", 2, -110),
+        ("01:00", 1, -60),
+        ("01:10", 2, -50),
+        ("02:00", 1, 0),
+        ("02:00", 3, 0),
+        ("02:10", 2, 10),
+        ("02:00", 1, 60),
+        ("02:10", 2, 70),
+        ("03:00", 1, 120),
+    ];
+    assert_eq!(minutes(&all.map(|(clock, of, _)| (clock, of))), all.map(|(.., minute)| minute));
+}
+
+#[test]
+fn a_local_time_at_the_end_of_the_year_9999_is_one() {
+    let rows = RowsFile { zone: Some("America/Lima".to_owned()), ..RowsFile::default() };
+    let column = column(ColumnType::Timestamp(TimeUnit::Seconds));
+    let end = converter(&rows).convert(&column, Cell::Text(b"9999-12-31 23:59:59"));
+    assert_eq!(end, Ok(Value::Int(253_402_300_799 + 5 * 3_600)));
 }

@@ -131,11 +131,13 @@ pub(super) fn columns(
         formats.push(format);
     }
     for (word, (names, count)) in words {
-        notes.push(format!(
-            "{}: {word:?} means a missing value, {}",
-            count_names(&names),
-            format_count(count, "time")
-        ));
+        let is_huge = word.bytes().any(|byte| byte.is_ascii_digit())
+            && word.parse::<f64>().is_ok_and(f64::is_infinite);
+        let what = match is_huge {
+            true => format!("{word} is beyond the range of a double: taken for a missing value"),
+            false => format!("{word:?} means a missing value"),
+        };
+        notes.push(format!("{}: {what}, {}", count_names(&names), format_count(count, "time")));
     }
     for (column, found) in columns.iter_mut().zip(&found).filter(|(column, _)| column.nullable) {
         let own: Vec<String> = found.absent.iter().map(|(word, _)| word.clone()).collect();
@@ -151,6 +153,15 @@ pub(super) fn columns(
 
 const fn is_timestamp(of: ColumnType) -> bool {
     matches!(of, ColumnType::Timestamp(_))
+}
+
+/// Whether the times of a column may be local: neither they nor their format have a zone.
+pub(super) fn is_local(column: &Column, source: &Source, survey: &Survey) -> bool {
+    if let Some(format) = column.from.as_ref().and_then(|from| from.format.as_ref()) {
+        return !["%z", "Z", "GMT"].iter().any(|sign| format.contains(sign));
+    }
+    let mut fields = source.fields().iter().zip(&survey.guesses);
+    fields.any(|(field, guess)| field.name == column.name && guess.are_local())
 }
 
 /// Notes what is uncertain about the format of a field. A first time column with a name for times

@@ -10,13 +10,16 @@ use crate::DataError;
 use crate::mapping::Paging;
 use crate::table::source::Source;
 use crate::table::stage::stage;
+use crate::table::time::clock_of;
 use crate::table::{StagedTable, compare};
 use crate::zipf::fnv1a;
 
-/// Stages the rows as a run reads them, and examines them.
+/// Stages the rows as a run reads them, and examines them. `local` is by column whether its times
+/// may be local ones.
 pub(super) fn examine(
     source: &Source,
     mut table: Table,
+    local: &[bool],
     base: &Path,
     folder: &Path,
     format: String,
@@ -42,10 +45,6 @@ pub(super) fn examine(
     let RowsFrom::File(from) = &mut table.rows else {
         return Err(source.not_tabular("its rows are generated"));
     };
-    let has_zone = from.zone.is_some();
-    if let Some(place) = time.filter(|_| !has_zone) {
-        notes.extend(clocks_put_back(&rows, place, &columns[place]));
-    }
     let mut inferred = Inferred {
         from: (**from).clone(),
         format,
@@ -59,6 +58,10 @@ pub(super) fn examine(
         notes,
         states: source.states.clone(),
     };
+    inferred.take_time_of_key();
+    let time = inferred.time.filter(|at| inferred.from.zone.is_none() && local[*at]);
+    let note = time.and_then(|at| clocks_put_back(&rows, at, &inferred.columns[at]));
+    inferred.notes.extend(note);
     if let Some((key, repeats)) = near {
         drop(rows);
         propose_near_key(&mut inferred, &table, key, repeats as u64, base, &to)?;
@@ -89,7 +92,7 @@ fn keep_needed_words(columns: &mut [Column], kept: &[u64]) -> Vec<String> {
 }
 
 /// Notes that columns are unique together except in a few rows, or proposes them as the key if
-/// these are few enough.
+/// these are few enough. With it as the key local times are read by series, which may leave none.
 fn propose_near_key(
     inferred: &mut Inferred,
     table: &Table,
@@ -103,6 +106,7 @@ fn propose_near_key(
         from.keep = Keep::Last;
     }
     let Some(first) = stage(&[table], 0, base, None, 0, 1.0, to)?.first_duplicates else {
+        inferred.keys.push(key);
         return Ok(());
     };
     if rows as f64 <= MAX_DUPLICATE_SHARE * inferred.rows as f64 {
@@ -123,24 +127,43 @@ fn propose_near_key(
     Ok(())
 }
 
-/// Notes a time that ascends but sometimes goes back by an hour, like local clocks in autumn.
+/// Notes a time that goes one way but back by an hour in a night once a year, as local clocks do in
+/// autumn. The rows may also go from the newest to the oldest.
 fn clocks_put_back(rows: &StagedTable, place: usize, column: &InferredColumn) -> Option<String> {
     const HOUR: i64 = 3_600;
+    const YEAR: i64 = 300 * 24 * HOUR;
     let ColumnType::Timestamp(unit) = column.of else { return None };
-    let (mut back, mut hours, mut last) = (0, 0, None);
-    for row in rows.each_row() {
-        let Value::Int(time) = rows.value(row, place) else { continue };
-        let step = last.map_or(0, |last: i64| (time - last).div_euclid(unit.per_second()));
-        back += u64::from(step < 0);
-        hours += u64::from((-HOUR..-HOUR / 2).contains(&step));
-        last = Some(time);
+    let value = |row: usize| match rows.value(row, place) {
+        Value::Int(time) => Some(time.div_euclid(unit.per_second())),
+        _ => None,
+    };
+    let way = if value(0) <= value(rows.rows() - 1) { 1 } else { -1 };
+    let (mut last, mut usual, mut hours) = (None, 0, Vec::new());
+    for time in rows.each_row().filter_map(value) {
+        let step = way * (time - last.unwrap_or(time));
+        // Rows every hour have an hour twice, and go back by nothing.
+        let is_hour = (-HOUR..=-HOUR / 2).contains(&step) || step <= 0 && step + HOUR == usual;
+        if is_hour && hours.last().is_none_or(|other: &i64| (time - other).abs() > YEAR) {
+            hours.push(time);
+        } else if is_hour || step < 0 {
+            return None;
+        }
+        (last, usual) = (Some(time), if step > 0 { step } else { usual });
     }
-    let name = &column.name;
-    (hours > 0 && hours == back && hours <= 50).then(|| {
+    // Autumn is in other months south of the equator.
+    let is_then = |time: &i64| {
+        let clock = clock_of(i128::from(*time) * 1_000_000_000);
+        clock.is_some_and(|at| matches!((at.hour(), at.month()), (23 | 0..=3, 2..=5 | 9..=11)))
+    };
+    let often = match hours.len() {
+        1 => "once".to_owned(),
+        hours => format_count(hours as u64, "time"),
+    };
+    (!hours.is_empty() && hours.iter().all(is_then)).then(|| {
         format!(
-            "{name} goes back by an hour {}, as local time does in autumn: name its zone, for example \
+            "{} goes back by an hour {often}, as local time does in autumn: name its zone, for example \
              --zone Europe/Berlin",
-            if hours == 1 { "once".to_owned() } else { format_count(hours, "time") }
+            column.name
         )
     })
 }
@@ -175,12 +198,13 @@ fn column_of(rows: &StagedTable, at: usize, column: &Column) -> InferredColumn {
         of: column.of,
         nullable: column.nullable,
         absent: rows.rows() as u64 - rows.present(at),
-        least: least.to_owned(),
-        greatest: greatest.to_owned(),
         distinct: hashes.len().min(COUNTED) as u64,
         exact: hashes.len() <= COUNTED,
         examples: examples.into_iter().map(Value::to_owned).collect(),
-        ascending,
+        // A constant says nothing of the order of rows.
+        ascending: ascending && compare(&least, &greatest).is_lt(),
+        least: least.to_owned(),
+        greatest: greatest.to_owned(),
     }
 }
 

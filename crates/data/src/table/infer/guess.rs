@@ -55,8 +55,10 @@ pub(super) struct Guess {
     /// a fraction.
     point_groups: u64,
     grouped_floats: u64,
-    /// Texts of RFC 3339 times, or times.
+    /// Texts of RFC 3339 times, or times; those with a zone; and those after [`YEARS`].
     times: u64,
+    zoned: u64,
+    endless: u64,
     /// All other texts.
     others: u64,
     /// Values with a NUL, or that are not UTF-8.
@@ -111,7 +113,11 @@ impl Guess {
                 Err(_) => self.others += 1,
             },
             Cell::Float(value) => self.take_float(value),
-            Cell::Micros(value) | Cell::Instant(value) => self.take_time(value, 1_000_000),
+            Cell::Micros(value) => self.take_time(value, 1_000_000),
+            Cell::Instant(value) => {
+                self.zoned += 1;
+                self.take_time(value, 1_000_000);
+            }
             Cell::Nanos(value) => self.take_time(value, 1_000_000_000),
         }
         self.seen += 1;
@@ -154,6 +160,8 @@ impl Guess {
         }
         if let Some(time) = time::parse(trimmed) {
             self.times += 1;
+            self.zoned += u64::from(time.has_zone);
+            self.endless += u64::from(time.nanos >= i128::from(YEARS.1) * 1_000_000_000);
             self.finest = self.finest.max(unit_of(time.nanos));
             self.has_hours |= trimmed.len() > 10;
         } else if let Some(value) = boolean(trimmed) {
@@ -288,6 +296,23 @@ impl Guess {
     /// Whether any value is a text.
     pub(super) fn has_texts(&self) -> bool {
         !self.texts.is_empty()
+    }
+
+    /// Returns the unit of the times, if all values are texts of times.
+    pub(super) fn unit_of_all(&self) -> Option<TimeUnit> {
+        (self.times == self.seen && self.has_texts()).then(|| UNITS[self.finest])
+    }
+
+    /// Returns a text that is no time: among the first ones, or the most frequent word.
+    pub(super) fn not_a_time(&self) -> Option<String> {
+        let mut texts = self.texts();
+        let first = texts.find(|text| time::parse(text.as_bytes()).is_none());
+        first.map(str::to_owned).or_else(|| self.words.most_frequent())
+    }
+
+    /// Whether there are times, and none has a zone.
+    pub(super) fn are_local(&self) -> bool {
+        self.times > 0 && self.zoned == 0
     }
 
     /// Whether the values are dates without times.

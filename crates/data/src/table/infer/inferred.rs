@@ -8,6 +8,7 @@ use embermark_model::table::{ColumnType, Field, OwnedValue, RowsFile, TimeUnit};
 use super::guess::YEARS;
 use super::names;
 use crate::table::source::FileStates;
+use crate::table::time::clock_of;
 
 /// Columns, keys and format of rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,16 +48,26 @@ impl Inferred {
             return None;
         };
         let [first, last] = [*from, *to].map(|time| time_text(time, unit));
-        let seconds = (to - from) as f64 / unit.per_second() as f64;
-        // A clock that was not set makes the rate meaningless.
-        let is_unset = *from < YEARS.0 * unit.per_second();
+        let seconds = (*to as f64 - *from as f64) / unit.per_second() as f64;
+        // A clock that was not set, and a time for no end, make the rate meaningless.
+        let is_odd = *from < YEARS.0 * unit.per_second() || *to >= YEARS.1 * unit.per_second();
         // From the first row to the last there is one period less than there are rows.
         let often = match self.rows.saturating_sub(1) as f64 / seconds {
-            _ if seconds <= 0.0 || is_unset => String::new(),
+            _ if seconds <= 0.0 || is_odd => String::new(),
             often if often >= 1.0 => format!(": {often:.1} rows per second"),
             often => format!(": a row every {}", period(1.0 / often)),
         };
         Some(format!("{} from {first} to {last}{often}", column.name))
+    }
+
+    /// Takes the time in the best key for the time column, if there is one.
+    pub(super) fn take_time_of_key(&mut self) {
+        let key = self.keys.first().into_iter().flatten().copied();
+        let is_time = |at: &usize| matches!(self.columns[*at].of, ColumnType::Timestamp(_));
+        let times: Vec<usize> = key.filter(is_time).collect();
+        if !self.time.is_some_and(|time| times.contains(&time)) {
+            self.time = times.first().copied().or(self.time);
+        }
     }
 
     /// Returns a name for the rows: the name of their table in a database, or the common prefix of
@@ -135,8 +146,7 @@ impl InferredColumn {
 /// Returns a time of a column as text, or its number if that is out of range.
 pub fn time_text(time: i64, unit: TimeUnit) -> String {
     let nanos = i128::from(time) * i128::from(1_000_000_000 / unit.per_second());
-    let moment = jiff::Timestamp::from_nanosecond(nanos);
-    moment.map_or_else(|_| time.to_string(), |moment| moment.to_string())
+    clock_of(nanos).map_or_else(|| time.to_string(), |clock| format!("{clock}Z"))
 }
 
 /// Returns a duration in the largest unit of which it has at least two.

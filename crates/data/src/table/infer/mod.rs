@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use embermark_model::table::{Keep, Literal, RowsFile, RowsFrom, Table};
 
-use self::columns::{columns, dialect_notes};
+use self::columns::{columns, dialect_notes, is_local};
 use self::examine::examine;
 use self::guess::{Guess, without_nuls};
 use self::hints::hints;
@@ -106,7 +106,9 @@ pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
         format!("the header has {name:?} more than once: the next is \"{name}_1\", and so on")
     }));
     let columns = columns(&source, &survey, &mut from, &mut notes)?;
-    notes.extend(hints(&source, &survey, &columns)?);
+    notes.extend(hints(&source, &survey, &columns, &from, base)?);
+    let local: Vec<bool> =
+        columns.iter().map(|column| is_local(column, &source, &survey)).collect();
     let table = Table {
         name: "rows".to_owned(),
         columns,
@@ -126,7 +128,7 @@ pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
     };
     let format = format.to_owned();
     source.states = states;
-    examine(&source, table, base, folder.path(), format, notes)
+    examine(&source, table, &local, base, folder.path(), format, notes)
 }
 
 /// Examines a table of an SQLite database, with its key and indexes there.
@@ -147,6 +149,7 @@ pub fn infer_sqlite(file: &str, table: &SqliteTable, base: &Path) -> Result<Infe
         inferred.keys.retain(|other| *other != key);
         inferred.keys.insert(0, key);
         (inferred.near_key, inferred.from.keep) = (None, Keep::One);
+        inferred.take_time_of_key();
     }
     inferred.schema = Some((table.name.clone(), indexes));
     Ok(inferred)

@@ -209,6 +209,25 @@ impl Dialect {
             }
         )
     }
+
+    /// Returns the options for names and delimiter, each after a comma, by which a query reads such a
+    /// file.
+    pub(super) fn named_options(&self) -> String {
+        let text = |text: &String| Literal::Text(text.clone());
+        let head = match self.is_plain {
+            true => "header = true".to_owned(),
+            false => format!(
+                "header = false, skip = {}, names = {}",
+                self.skip - self.comments_before,
+                Literal::List(self.names.iter().map(text).collect())
+            ),
+        };
+        let delimiter = match self.delimiter.as_bytes() {
+            [byte] if byte.is_ascii_control() => format!("chr({byte})"),
+            _ => text(&self.delimiter).to_string(),
+        };
+        format!(", delim = {delimiter}, {head}, all_varchar = true")
+    }
 }
 
 /// Whether a text begins and ends with a quote.

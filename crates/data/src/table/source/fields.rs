@@ -20,6 +20,11 @@ pub(in crate::table) struct SourceField {
 }
 
 impl SourceField {
+    /// Whether it is within another field.
+    pub(in crate::table) fn is_nested(&self) -> bool {
+        ["struct_extract(", "json_extract_string("].iter().any(|call| self.sql.contains(call))
+    }
+
     /// Returns the expression of its value for a column of texts, or of another type.
     pub(in crate::table) fn sql(&self, for_text: bool) -> String {
         match for_text && !matches!(&*self.type_name, "VARCHAR" | "BLOB") {
@@ -35,7 +40,7 @@ const KEPT: &str = "\
     |BLOB|TIMESTAMP|TIMESTAMP_NS|TIMESTAMP WITH TIME ZONE";
 
 /// Quotes a name for SQL.
-pub(super) fn quoted(name: &str) -> String {
+pub(in crate::table) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 

@@ -12,6 +12,7 @@ mod kind;
 mod line_lengths;
 mod locate;
 mod options;
+mod reader_call;
 mod rejected;
 mod sqlite;
 mod working_folder;
@@ -27,7 +28,7 @@ use crate::{DataError, compressed};
 pub(super) use block::Block;
 pub(super) use dialect::Dialect;
 pub(super) use fields::SourceField;
-use fields::quoted;
+pub(super) use fields::quoted;
 pub(super) use files::Files;
 pub(super) use kind::Kind;
 use line_lengths::LineLengths;
@@ -38,7 +39,7 @@ use working_folder::WorkingFolder;
 
 pub use file_states::FileStates;
 pub use options::{CODES, OptionFault, check_option, option_names, unknown_codes};
-pub use sqlite::{SqliteTable, is_sqlite, sqlite_reads, sqlite_tables, sqlite_views};
+pub use sqlite::{SqliteTable, is_sqlite, sqlite_tables, sqlite_views};
 
 /// Source of rows.
 pub(super) struct Source {
@@ -303,10 +304,17 @@ impl Source {
             ),
             cause if cause.contains("invalid state") => DataError::MixedEnds(path),
             // The rest shows the statement, which is not the user's.
-            cause => DataError::Unread {
-                path,
-                cause: cause.split("\n\n").next().unwrap_or_default().to_owned(),
-            },
+            cause => {
+                let cause = cause.split("\n\n").next().unwrap_or_default();
+                let more = match cause.contains("file system operations are disabled") {
+                    true => {
+                        ": a query reads files below the folder of its workload file, and those that \
+                         are named beside it"
+                    }
+                    false => "",
+                };
+                DataError::Unread { path, cause: format!("{cause}{more}") }
+            }
         }
     }
 

@@ -140,17 +140,6 @@ pub fn sqlite_views(path: &Path) -> Result<Vec<String>, DataError> {
     texts(&open(path)?, sql, []).map_err(|cause| failed(path, &cause))
 }
 
-/// Whether a statement is valid for this database and only reads.
-///
-/// # Errors
-/// If the database cannot be read.
-pub fn sqlite_reads(path: &Path, statement: &str) -> Result<bool, DataError> {
-    let connection = open(path)?;
-    Ok(connection.prepare(statement).is_ok_and(|statement| {
-        statement.readonly() && statement.parameter_count() == 0 && statement.column_count() > 0
-    }))
-}
-
 fn tables(connection: &Connection) -> rusqlite::Result<Vec<SqliteTable>> {
     let names = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' \
                  ESCAPE '\\' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT IN \

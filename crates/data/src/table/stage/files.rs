@@ -1,6 +1,7 @@
 //! Checks and stages rows of files and of queries.
 
 use std::fs::File;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -52,6 +53,9 @@ pub(super) fn read(
         table,
         limit: limit.unwrap_or(u64::MAX),
         selection: &selection,
+        series: (0..table.columns.len())
+            .map(|at| series_cells(table, rows, &selection, at))
+            .collect(),
         source: &source,
         converters: converters.collect::<Result<_, _>>()?,
         read: 0,
@@ -89,7 +93,7 @@ pub(super) fn read(
     let remarks = [
         ("time finer than the unit of its column: cut", sum(|own| own.finer)),
         ("NULs before a value: skipped", sum(|own| own.nuls)),
-        ("local time that occurs twice or never in its zone", sum(|own| own.ambiguous_times)),
+        ("local time that occurs twice or never in its zone", sum(CellConverter::ambiguous_times)),
         ("leap second: read as the second before", sum(|own| own.leaps)),
         ("the names of the columns again: skipped", headers),
         (CUT, if is_cut && source.dialect.is_some() { read } else { 0 }),
@@ -118,6 +122,43 @@ pub(super) fn read(
     Ok(Staged { sha256, file, kept, ..staged })
 }
 
+/// Returns the cells that name the series of a column's local times: the others of the table's key.
+/// None without a zone.
+fn series_cells(
+    table: &Table,
+    rows: &RowsFile,
+    selection: &Selection,
+    column: usize,
+) -> Vec<usize> {
+    let is_time = |at: usize| matches!(table.columns[at].of, ColumnType::Timestamp(_));
+    let is_local = rows.zone.is_some() && is_time(column) && table.key.contains(&column);
+    let key = table.key.iter().filter(|_| is_local);
+    let cell = |at: &usize| match selection.columns[*at] {
+        ColumnSource::Field(cell) if !is_time(*at) => Some(cell),
+        _ => None,
+    };
+    key.filter_map(cell).collect()
+}
+
+/// Returns a number for the values of these cells in a row. `None` if there are no cells.
+#[inline]
+fn series_of(block: &Block<'_>, row: usize, cells: &[usize]) -> Option<u64> {
+    if cells.is_empty() {
+        return None;
+    }
+    let mut hasher = DefaultHasher::new();
+    for cell in cells {
+        match block.cell(*cell, row) {
+            Cell::Text(text) => text.trim_ascii().hash(&mut hasher),
+            Cell::Int(value) => value.hash(&mut hasher),
+            Cell::Unsigned(value) => value.hash(&mut hasher),
+            Cell::Bool(value) => value.hash(&mut hasher),
+            _ => hasher.write_u8(0),
+        }
+    }
+    Some(hasher.finish())
+}
+
 /// Returns the SHA-256 of a file in hexadecimal. For several files it is that of their digests.
 fn digest(paths: &[PathBuf]) -> Result<Option<String>, DataError> {
     let of = |path: &PathBuf| -> io::Result<String> {
@@ -144,6 +185,8 @@ struct Stager<'a> {
     table: &'a Table,
     limit: u64,
     selection: &'a Selection,
+    /// By column, the cells that name the series of a time.
+    series: Vec<Vec<usize>>,
     source: &'a Source,
     /// By column.
     converters: Vec<CellConverter>,
@@ -193,9 +236,9 @@ impl Stager<'_> {
                 self.writer.leave_out(nth);
             }
         }
-        let Self { converters, writer, refused, numbers, .. } = self;
-        let columns = self.table.columns.iter().zip(&self.selection.columns);
-        for (place, ((column, from), converter)) in columns.zip(converters).enumerate() {
+        let Self { converters, writer, refused, numbers, series, .. } = self;
+        let columns = self.table.columns.iter().zip(&self.selection.columns).zip(&*series);
+        for (place, (((column, from), series), converter)) in columns.zip(converters).enumerate() {
             let mut refuse = |writer: &mut TableWriter<'_>, nth, fault, cell: Cell<'_>| {
                 refused.count(place, fault, first + nth as u64, || cell_excerpt(&cell));
                 writer.leave_out(nth);
@@ -211,6 +254,7 @@ impl Stager<'_> {
                 ColumnSource::Field(at) => block.each(at, rows.clone(), |row, cell| {
                     let nth = row - rows.start;
                     if !writer.is_left_out(nth) {
+                        converter.series = series_of(block, row, series);
                         match converter.convert(column, cell) {
                             Ok(value) => writer.put(nth, place, value),
                             Err(fault) => refuse(writer, nth, fault, cell),
@@ -221,6 +265,7 @@ impl Stager<'_> {
                     block.each(text, rows.clone(), |row, text| {
                         let nth = row - rows.start;
                         if !writer.is_left_out(nth) {
+                            converter.series = series_of(block, row, series);
                             match converter.convert_formatted(
                                 column,
                                 (block.cell(time, row), text),

@@ -5,10 +5,9 @@ use std::ffi::{CString, c_void};
 use embermark_abi as abi;
 
 use super::Handle;
-use crate::clients::retry_if;
 use crate::engine_library::api::KeyValue;
 use crate::kv::{Change, Direction, Pairs, Range, Visit};
-use crate::{EngineError, Result};
+use crate::{EngineError, Result, retry_if};
 
 impl Handle<KeyValue> {
     /// Calls a function that looks for a key. Returns whether it exists.

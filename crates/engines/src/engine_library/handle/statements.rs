@@ -89,9 +89,9 @@ impl Handle<Sql> {
 
     /// Returns the reason that a statement did not finish.
     #[cold]
-    fn stopped(&mut self, status: i32, statement: &Prepared) -> Stopped {
+    fn stopped(&self, status: i32, statement: &Prepared) -> Stopped {
         let error = self.failed(status, &format!("run `{}`", statement.sql));
-        if self.refused { Stopped::Conflict(error) } else { Stopped::Engine(error) }
+        if error.is_conflict() { Stopped::Conflict(error) } else { Stopped::Engine(error) }
     }
 
     /// Runs a statement without result rows. Returns the number of rows that it changed.

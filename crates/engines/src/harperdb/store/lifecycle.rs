@@ -9,14 +9,19 @@ use crate::server::address::{self, Address};
 use crate::server::{self, Server};
 use crate::{
     Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits, Result,
-    Store,
+    Store, TextOrder,
 };
 
 impl Lifecycle for HarperStore {
     fn limits(&self) -> Limits {
-        // LMDB's limit for keys, as HarperDB builds it.
-        let manual = "https://github.com/kriszyp/lmdb-js#keys";
-        Limits { key_text: Some(1_978), manual, ..Limits::default() }
+        Limits {
+            // LMDB's limit for keys, as HarperDB builds it.
+            key_text: Some(1_978),
+            // One bound of a range is compared in LMDB, and the other one in JavaScript.
+            text_order: TextOrder::Utf16,
+            manual: "https://github.com/kriszyp/lmdb-js#keys",
+            ..Limits::default()
+        }
     }
 
     fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {

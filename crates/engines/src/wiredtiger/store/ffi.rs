@@ -9,12 +9,11 @@ use std::sync::Arc;
 use embermark_model::Durability;
 
 use super::ID;
-use crate::EngineError;
-use crate::clients::retry_if;
 use crate::owned;
 pub(super) use crate::wiredtiger::library::error_message;
 use crate::wiredtiger::library::{LIBRARY, Library};
 pub(super) use crate::wiredtiger::shim::{Bytes, Raw, Shim};
+use crate::{EngineError, retry_if};
 
 /// The key was not found, or the scan has ended. The shim's code.
 const ABSENT: c_int = -1;
@@ -41,7 +40,8 @@ impl Refusal {
     /// [`EngineError`] would make the type of `?` ambiguous where an error is generic.)
     pub fn into_error(self) -> EngineError {
         let Self { code, doing } = self;
-        EngineError::failed(ID, doing, error_message(code))
+        let error = EngineError::failed(ID, doing, error_message(code));
+        if self.is_conflict() { error.into_conflict() } else { error }
     }
 
     /// Returns it as an error of a transaction. A session without others has no conflicts, so its

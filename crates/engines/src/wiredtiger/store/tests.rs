@@ -52,8 +52,9 @@ fn a_conflict_with_another_client_is_told_as_one() {
         batch.put(table, &key, b"first")?;
         other.within(Scope::Batch, |other| other.put(same, &key, b"second"))
     });
-    let error = conflict.unwrap_err().to_string();
-    assert!(error.contains("conflict") && !error.contains("larger"), "{error}");
+    let error = conflict.unwrap_err();
+    let text = error.to_string();
+    assert!(error.is_conflict() && text.contains("conflict") && !text.contains("larger"), "{text}");
     other.close().unwrap();
     store.close().unwrap();
 }

@@ -143,3 +143,11 @@ pub fn misfits_end_their_transaction(store: &mut dyn SqlStore, _: &TempDir) {
     }
     assert_eq!(store.run(insert, &good).unwrap(), 1);
 }
+
+pub fn overflows_are_unsupported(store: &mut dyn SqlStore, _: &TempDir) {
+    let sql = "SELECT sum(v) FROM (VALUES (1e308::float8), (1e308)) AS t (v)";
+    let sum = store.prepare(sql).unwrap();
+    let error = store.query(sum, &[], &mut |_| Ok(())).unwrap_err();
+    assert!(error.is_unsupported() && error.to_string().contains("overflow"), "{error}");
+    assert_eq!(one_int(store, "SELECT 1").unwrap(), Some(1));
+}

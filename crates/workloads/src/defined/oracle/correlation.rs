@@ -16,7 +16,8 @@ use super::statistics::{mean, mean_and_deviation, sum};
 enum Correlation {
     /// Fewer than two pairs.
     Undefined,
-    /// One of the series does not vary by more than its own rounding.
+    /// One of the series does not vary by more than its own rounding, or its squares are beyond the
+    /// range of floats.
     Unstable,
     /// Pearson's coefficient.
     Coefficient(f64),
@@ -37,8 +38,11 @@ fn correlation(pairs: &[(f64, f64)]) -> Correlation {
     if x_deviation <= NOISE * x_mean.abs() || y_deviation <= NOISE * y_mean.abs() {
         return Correlation::Unstable;
     }
-    let products = sum(pairs.iter().map(|(x, y)| (x - x_mean) * (y - y_mean)));
     let scale = (pairs.len() - 1) as f64 * x_deviation * y_deviation;
+    if !scale.is_normal() {
+        return Correlation::Unstable;
+    }
+    let products = sum(pairs.iter().map(|(x, y)| (x - x_mean) * (y - y_mean)));
     Correlation::Coefficient(products / scale)
 }
 
@@ -144,5 +148,9 @@ mod tests {
         let stuck = [(122.153, 1.0), (122.153 + 1e-13, 2.0), (122.153, 3.0)];
         assert_eq!(correlation(&stuck), Correlation::Unstable);
         assert_eq!(correlation(&[(0.0, 1.0), (0.0, 2.0)]), Correlation::Unstable);
+        for beyond in [1e200, 1e308, 1e-170] {
+            let pairs = [(beyond, beyond), (-beyond, 0.0), (beyond, -beyond)];
+            assert_eq!(correlation(&pairs), Correlation::Unstable, "{beyond}");
+        }
     }
 }

@@ -94,9 +94,11 @@ fn group_value(rows: &Rows, place: usize, by: Grouped) -> Answered {
 /// time itself, which no answer has.
 fn month(time: i64, unit: TimeUnit) -> i64 {
     let of_second = unit.per_second();
-    let begin = jiff::Timestamp::from_second(time.div_euclid(of_second)).ok().and_then(|moment| {
-        let day = moment.to_zoned(jiff::tz::TimeZone::UTC).date().first_of_month();
-        Some(day.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_second() * of_second)
+    let epoch = jiff::civil::DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+    let since = jiff::SignedDuration::from_secs(time.div_euclid(of_second));
+    let begin = epoch.checked_add(since).ok().map(|at| {
+        let first = at.date().first_of_month().to_datetime(jiff::civil::Time::midnight());
+        first.duration_since(epoch).as_secs() * of_second
     });
     begin.unwrap_or(time)
 }
@@ -218,7 +220,7 @@ fn is_met(group: &Group, expected: &Expected) -> Option<bool> {
         let order = match (&expected.row[at], &having.bound) {
             (Answered::Int(value), OwnedValue::Int(bound)) => value.cmp(bound),
             (Answered::Float(value), OwnedValue::Float(bound)) => {
-                if (value - bound).abs() <= expected.off[at].max(TOLERANCE * bound.abs()) {
+                if near(*bound, *value, expected.off[at]) {
                     must = false;
                     continue;
                 }
@@ -244,9 +246,15 @@ pub(super) fn show(row: &[Answered]) -> String {
 
 fn agree(expected: &Answered, got: &Answered, off: f64) -> bool {
     match (expected, got) {
-        (Answered::Float(a), Answered::Float(b)) => (a - b).abs() <= off.max(TOLERANCE * a.abs()),
+        (Answered::Float(a), Answered::Float(b)) => near(*a, *b, off),
         (a, b) => a == b,
     }
+}
+
+/// Returns whether a float counts as the one expected. `off` is infinite where a sum can overflow.
+fn near(expected: f64, got: f64, off: f64) -> bool {
+    // The difference of two infinite floats is no number.
+    expected == got || (expected - got).abs() <= off.max(TOLERANCE * expected.abs().min(f64::MAX))
 }
 
 /// Returns the required order of two rows. They are equal where numbers are too close or a value is
@@ -257,7 +265,7 @@ fn order(by: &[OrderBy], a: &[Answered], b: &[Answered]) -> Ordering {
             (Answered::Int(a), Answered::Int(b)) => a.cmp(b),
             (Answered::Text(a), Answered::Text(b)) => a.cmp(b),
             (Answered::Float(a), Answered::Float(b)) => {
-                if (a - b).abs() <= 1e-6 * a.abs().max(b.abs()) {
+                if (a - b).abs() <= 1e-6 * a.abs().max(b.abs()).min(f64::MAX) {
                     return Ordering::Equal;
                 }
                 a.total_cmp(b)
@@ -269,4 +277,23 @@ fn order(by: &[OrderBy], a: &[Answered], b: &[Answered]) -> Ordering {
         }
     }
     Ordering::Equal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_month_begins_on_its_first_day_from_before_1970_to_the_end_of_9999() {
+        for (time, begin) in [
+            (0, 0),
+            (-1, -2_678_400),
+            (1_709_251_199, 1_706_745_600),
+            (253_402_300_799, 253_399_622_400),
+        ] {
+            assert_eq!(month(time, TimeUnit::Seconds), begin, "{time}");
+            let milliseconds = month(time * 1_000, TimeUnit::Milliseconds);
+            assert_eq!(milliseconds, begin * 1_000, "{time}");
+        }
+    }
 }

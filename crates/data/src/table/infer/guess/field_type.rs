@@ -66,7 +66,12 @@ impl Guess {
         // Numbers that are not finite are absent values.
         let (sentinels, sentinel_rows) = self.sentinels(left);
         if are(self.times) {
-            return FieldType { absent, ..plain(ColumnType::Timestamp(UNITS[self.finest])) };
+            let remark = (self.endless > 0).then(|| self.endless_remark());
+            let of = ColumnType::Timestamp(UNITS[self.finest]);
+            return FieldType { absent, remark, ..plain(of) };
+        }
+        if let Some(unit) = self.unit_of_mixed(name).filter(|_| are(self.times + self.ints)) {
+            return FieldType { absent, ..plain(ColumnType::Timestamp(UNITS[unit])) };
         }
         // 0 and 1 are truth values next to words.
         if self.both == 3 && are(self.bools) {
@@ -124,6 +129,10 @@ impl Guess {
         let remark = (self.inexact > 0)
             .then(|| format!("{}, which a double changes", beyond_doubles(self.inexact)));
         FieldType { absent, comma, remark, ..plain(ColumnType::Float) }
+    }
+
+    fn endless_remark(&self) -> String {
+        format!("{} after 2100, as for what has no end", format_count(self.endless, "time"))
     }
 
     fn padded_remark(&self) -> String {
@@ -209,6 +218,13 @@ impl Guess {
         let most = *count as f64 >= (1.0 - UNSET_CLOCK_SHARE) * ints as f64;
         let named = names::is_time(name);
         (*count > 0 && (all && (ascend || named) || most && named)).then_some(unit)
+    }
+
+    /// Returns the unit of times of which some are texts and the others integers, as an index of
+    /// [`UNITS`]. All are read unchanged in it.
+    fn unit_of_mixed(&self, name: &str) -> Option<usize> {
+        let is_mixed = self.times > 0 && self.ints > 0 && names::is_time(name);
+        (self.finest..UNITS.len()).find(|unit| is_mixed && self.in_years[*unit] == self.ints)
     }
 
     /// Whether numbers with a fraction are seconds since 1970.

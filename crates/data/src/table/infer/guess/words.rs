@@ -1,5 +1,6 @@
 //! Words among the values of a field, and which of them represent missing values.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::MISFITS;
@@ -36,6 +37,14 @@ impl Words {
         } else {
             self.has_more = true;
         }
+    }
+
+    /// Returns the word that occurs most often and does not represent a missing value.
+    pub(super) fn most_frequent(&self) -> Option<String> {
+        let words = self.counts.iter();
+        let words = words.filter_map(|(word, count)| Some((*count, str::from_utf8(word).ok()?)));
+        let words = words.filter(|(_, word)| !is_known(word));
+        words.max_by_key(|(count, word)| (*count, Reverse(*word))).map(|(_, word)| word.to_owned())
     }
 
     /// Returns the words for missing values among `seen` values, with their counts. Known markers

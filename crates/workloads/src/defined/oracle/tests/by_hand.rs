@@ -98,6 +98,12 @@ fn means_are_of_the_temperatures_that_are_there() {
 }
 
 #[test]
+fn a_mean_whose_sum_overflows_is_infinite() {
+    let rows = [row(1, 1, 1e308), row(1, 2, 1e308), row(2, 1, 3.0)];
+    is_right(&rows, "avg_sensor", &[[int(1), float(f64::INFINITY)], [int(2), float(3.0)]]);
+}
+
+#[test]
 fn hot_sensors_need_ten_readings_and_a_mean_above_25() {
     let mut rows = series(1, &[26.0; 10]);
     rows.extend(series(2, &[40.0; 9]));

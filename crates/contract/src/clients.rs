@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// How long a change can be refused because of other clients before it is an error.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Retries work that the engine refuses because of concurrent clients. The engines' manuals require
 /// this of concurrent writers. It costs nothing as long as nothing is refused.
@@ -11,7 +11,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// # Errors
 /// Returns the work's own error, or the refusal after [`PATIENCE`].
 #[inline]
-pub(crate) fn retry_if<T, E>(
+pub fn retry_if<T, E>(
     refused: impl Fn(&E) -> bool,
     mut work: impl FnMut() -> std::result::Result<T, E>,
 ) -> std::result::Result<T, E> {
