@@ -176,11 +176,15 @@ fn shared_memory_of_a_run_whose_processes_were_all_killed_is_removed_when_it_is_
     let sandbox = Sandbox::new();
     let Some((mut run, _)) = in_the_middle(&sandbox, "postgres") else { return };
     let memory = wait_for("its shared memory", || {
-        let all = running_processes(&sandbox);
+        // They are stopped first, so that none sees another one die. One that was started meanwhile is
+        // among them the next time.
+        let all = wait_for("all of them to stop", || {
+            let all = running_processes(&sandbox);
+            all.iter().for_each(|pid| _ = signal(*pid, Signal::SIGSTOP));
+            wait_for("them to stop", || all.iter().all(|pid| has_stopped(*pid)).then_some(()));
+            running_processes(&sandbox).iter().all(|pid| all.contains(pid)).then_some(all)
+        });
         let send = |what| all.iter().for_each(|pid| _ = signal(*pid, what));
-        // They are stopped first, so that none sees another one die.
-        send(Signal::SIGSTOP);
-        wait_for("them to stop", || all.iter().all(|pid| has_stopped(*pid)).then_some(()));
         let memory = memory_of_postgres(&all);
         send(if memory.is_some() { Signal::SIGKILL } else { Signal::SIGCONT });
         memory
