@@ -251,11 +251,17 @@ fn syncs_that_do_nothing_are_seen(id: &str) {
 }
 
 fn a_device_that_does_no_flush_is_seen() {
-    let tested = tried("sqlite", Durability::Power, PowerCut, |settings| {
-        (settings.obeys_flushes, settings.states) = (false, few_states());
+    // On a busy machine the few states of one work may all be of moments without a new commit.
+    let works = (1..=3).map_while(|seed| {
+        tried("sqlite", Durability::Power, PowerCut, |settings| {
+            settings.seed = seed;
+            (settings.obeys_flushes, settings.states) = (false, few_states());
+        })
     });
-    let Some(tested) = tested else { return };
-    assert!(tested.violations() > 0 && tested.loss.is_some(), "{tested:?}");
+    let mut tried = works.peekable();
+    if tried.peek().is_some() {
+        assert!(tried.any(|tested| tested.violations() > 0 && tested.loss.is_some()));
+    }
 }
 
 fn what_a_device_that_lies_loses_breaks_no_promise() {
