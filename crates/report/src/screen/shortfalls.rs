@@ -95,24 +95,16 @@ fn ended_alike<'a>(
     ended: impl Iterator<Item = &'a Failure<'a>>,
     comparison: &Comparison<'_>,
 ) -> Vec<String> {
-    let mut alike: Vec<((String, &str), Vec<String>)> = Vec::new();
-    for one in ended {
-        let place_and_reason = (places(one, comparison), &*one.text);
-        let engine = text::plain(one.engine).to_string();
-        match alike.iter_mut().find(|(known, _)| *known == place_and_reason) {
-            Some((_, engines)) => engines.push(engine),
-            None => alike.push((place_and_reason, vec![engine])),
-        }
-    }
+    let alike = text::by_key(
+        ended.map(|one| ((places(one, comparison), &*one.text), text::plain(one.engine))),
+    );
     let here = comparison.file.cells.iter().filter(|cell| cell.status != Status::Unavailable);
     let here = text::unique(here.map(|cell| &cell.id.engine)).len();
-    let line = |((places, reason), engines): ((String, &str), Vec<String>)| {
-        let engines = text::unique(engines);
-        match engines.len() == here {
+    let line =
+        |((places, reason), engines): ((String, &str), Vec<String>)| match engines.len() == here {
             true => format!("{places}: {reason}"),
             false => format!("{places}: {}: {reason}", note::names(engines)),
-        }
-    };
+        };
     alike.into_iter().map(line).collect()
 }
 
