@@ -147,6 +147,13 @@ impl<M: Medium> MediumFileSystem<M> {
             flags: 0,
         })
     }
+
+    fn reply_attributes(&self, node: INodeNo, reply: ReplyAttr) {
+        match self.attributes(node) {
+            Some(attributes) => reply.attr(&ATTRIBUTE_TTL, &attributes),
+            None => reply.error(Errno::ENOENT),
+        }
+    }
 }
 
 impl<M: Medium> Filesystem for MediumFileSystem<M> {
@@ -169,10 +176,7 @@ impl<M: Medium> Filesystem for MediumFileSystem<M> {
     }
 
     fn getattr(&self, _: &Request, node: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        match self.attributes(node) {
-            Some(attributes) => reply.attr(&ATTRIBUTE_TTL, &attributes),
-            None => reply.error(Errno::ENOENT),
-        }
+        self.reply_attributes(node, reply);
     }
 
     fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
@@ -228,10 +232,9 @@ impl<M: Medium> Filesystem for MediumFileSystem<M> {
         mode: i32,
         reply: ReplyEmpty,
     ) {
-        use nix::fcntl::FallocateFlags as Flags;
-        let flags = Flags::from_bits_truncate(mode);
+        let zeros = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_ZERO_RANGE;
         // A loop device discards and writes zeros this way.
-        match flags.intersects(Flags::FALLOC_FL_PUNCH_HOLE | Flags::FALLOC_FL_ZERO_RANGE) {
+        match FallocateFlags::from_bits_truncate(mode).intersects(zeros) {
             true => match self.0.discard(offset, length) {
                 Ok(()) => reply.ok(),
                 Err(error) => reply.error(error.into()),
@@ -269,9 +272,6 @@ impl<M: Medium> Filesystem for MediumFileSystem<M> {
         reply: ReplyAttr,
     ) {
         // Nothing uses the times of the file, which would be set here.
-        match self.attributes(node) {
-            Some(attributes) => reply.attr(&ATTRIBUTE_TTL, &attributes),
-            None => reply.error(Errno::ENOENT),
-        }
+        self.reply_attributes(node, reply);
     }
 }

@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use embermark_model::result::{StoragePath, StorageTimes};
 use nix::errno::Errno;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::time::{TimeSpec, TimeValLike};
@@ -16,7 +17,7 @@ use crate::device::Mounted;
 use crate::error::{DeviceError, Result};
 use crate::file_system::FileSystem;
 use crate::medium::{Medium, lock, monotonic_ns, punch};
-use crate::trace::{Access, AccessKind, Trace};
+use crate::trace::{Access, RequestKind, Trace};
 
 /// A request to a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,19 +30,6 @@ pub struct Request {
     pub length: u64,
 }
 
-/// The kind of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequestKind {
-    /// A read.
-    Read,
-    /// A write.
-    Write,
-    /// A discard: the content is no longer needed.
-    Discard,
-    /// A flush: what was written before has to be durable.
-    Flush,
-}
-
 /// A model of a device's times.
 pub trait Timing: Send {
     /// Returns when a request ends that arrives at `now`, in ns of the same clock. Requests come in
@@ -49,47 +37,23 @@ pub trait Timing: Send {
     fn end(&mut self, request: Request, now: u64) -> u64;
 }
 
-/// Time that a request takes to a device and back, in ns: kernel, FUSE and wake-ups. The device
-/// waits that much less.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PathCost {
-    /// For a read of 4 KiB.
-    pub read_ns: u64,
-    /// For a write of 4 KiB.
-    pub write_ns: u64,
-    /// For a flush.
-    pub flush_ns: u64,
-    /// For each KiB of a read or write beyond 4.
-    pub kib_ns: u64,
-}
-
-impl PathCost {
-    /// Returns the cost of a request in ns.
-    pub const fn for_request(&self, request: Request) -> u64 {
-        let further = (request.length / 1024).saturating_sub(4) * self.kib_ns;
-        match request.kind {
-            RequestKind::Read => self.read_ns + further,
-            RequestKind::Write => self.write_ns + further,
-            RequestKind::Flush => self.flush_ns,
-            RequestKind::Discard => 0,
-        }
+/// A model that the threads which serve the device share with its owner.
+impl<T: Timing> Timing for Arc<Mutex<T>> {
+    fn end(&mut self, request: Request, now: u64) -> u64 {
+        lock(self).end(request, now)
     }
 }
 
-/// How well a device kept the times of its model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TimingAccuracy {
-    /// Number of completed requests, including discards.
-    pub requests: u64,
-    /// Number of requests that completed late, by more than 50 µs and by more than 5 % of their
-    /// time.
-    pub late: u64,
-    /// The largest delay, in ns.
-    pub latest_ns: u64,
-    /// Sum of the times by the model, in ns.
-    pub time_ns: u64,
-    /// Sum of all delays, in ns.
-    pub late_ns: u64,
+/// Returns the time that a request takes to a device and back, in ns: kernel, FUSE and wake-ups.
+/// The device waits that much less.
+const fn cost_of(path: &StoragePath, request: Request) -> u64 {
+    let further = (request.length / 1024).saturating_sub(4) * path.kib_ns;
+    match request.kind {
+        RequestKind::Read => path.read_ns + further,
+        RequestKind::Write => path.write_ns + further,
+        RequestKind::Flush => path.flush_ns,
+        RequestKind::Discard => 0,
+    }
 }
 
 /// Largest delay that counts as on time, in ns.
@@ -108,11 +72,11 @@ pub struct TimedDevice {
     mounted: Mounted,
 }
 
-/// Trace and timing accuracy of a device.
+/// Trace of a device, and how well it kept the times of its model.
 #[derive(Debug, Default)]
 pub(crate) struct Measurements {
     pub trace: Trace,
-    pub accuracy: TimingAccuracy,
+    pub times: StorageTimes,
 }
 
 impl TimedDevice {
@@ -129,7 +93,7 @@ impl TimedDevice {
         timing: Box<dyn Timing>,
         parallel_requests: u32,
         sector: u32,
-        path: PathCost,
+        path: StoragePath,
     ) -> Result<Self> {
         let image = image.canonicalize().map_err(DeviceError::io("find", image))?;
         let bytes = image.metadata().map_err(DeviceError::io("read the size of", &image))?.len();
@@ -146,17 +110,17 @@ impl TimedDevice {
     ///
     /// # Errors
     /// If the file system is still in use.
-    pub fn unmount(mut self) -> Result<(Trace, TimingAccuracy)> {
+    pub fn unmount(mut self) -> Result<(Trace, StorageTimes)> {
         self.mounted.unmount()?;
-        let Measurements { trace, accuracy } = std::mem::take(&mut *lock(&self.measurements));
-        Ok((trace, accuracy))
+        let Measurements { trace, times } = std::mem::take(&mut *lock(&self.measurements));
+        Ok((trace, times))
     }
 }
 
 /// Makes this thread and those that it starts wake up on time: with real-time priority, and without
 /// the timer slack of 50 µs (prctl(2), `PR_SET_TIMERSLACK`). They stay on one processor if there
 /// are several, because a thread that waits there would keep the kernel from handing over the next
-/// request. Continues without it if the system refuses: [`TimingAccuracy`] shows the effect.
+/// request. Continues without it if the system refuses: [`StorageTimes`] shows the effect.
 fn set_realtime() {
     let here = Pid::from_raw(0);
     if let Ok(all) = sched_getaffinity(here) {
@@ -220,7 +184,7 @@ pub(crate) struct TimedMedium {
     bytes: u64,
     timing: Mutex<Box<dyn Timing>>,
     parallel_requests: u32,
-    path: PathCost,
+    path: StoragePath,
     wait: Wait,
     measurements: Arc<Mutex<Measurements>>,
 }
@@ -231,7 +195,7 @@ impl TimedMedium {
         image: &Path,
         timing: Box<dyn Timing>,
         parallel_requests: u32,
-        path: PathCost,
+        path: StoragePath,
         measurements: Arc<Mutex<Measurements>>,
     ) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).open(image)?;
@@ -251,7 +215,7 @@ impl TimedMedium {
         };
         let done = work()?;
         // A request that takes less than the path completes at once.
-        let due = end.saturating_sub(self.path.for_request(request)).max(begun);
+        let due = end.saturating_sub(cost_of(&self.path, request)).max(begun);
         self.wait.until(due);
         self.record(request, begun, end - begun, monotonic_ns().saturating_sub(due));
         Ok(done)
@@ -259,19 +223,16 @@ impl TimedMedium {
 
     fn record(&self, request: Request, ns: u64, takes: u64, late: u64) {
         let mut measurements = lock(&self.measurements);
-        let accuracy = &mut measurements.accuracy;
-        accuracy.requests += 1;
-        accuracy.late += u64::from(late > IN_TIME_NS && late > takes / 20);
-        accuracy.latest_ns = accuracy.latest_ns.max(late);
-        accuracy.time_ns += takes;
-        accuracy.late_ns += late;
-        let kind = match request.kind {
-            RequestKind::Read => return,
-            RequestKind::Write => AccessKind::Write,
-            RequestKind::Discard => AccessKind::Discard,
-            RequestKind::Flush => AccessKind::Flush,
-        };
-        measurements.trace.add(Access { ns, kind, offset: request.offset, length: request.length });
+        let times = &mut measurements.times;
+        times.requests += 1;
+        times.late += u64::from(late > IN_TIME_NS && late > takes / 20);
+        times.latest_ns = times.latest_ns.max(late);
+        times.time_ns += takes;
+        times.late_ns += late;
+        let Request { kind, offset, length } = request;
+        if kind != RequestKind::Read {
+            measurements.trace.add(Access { ns, kind, offset, length });
+        }
     }
 }
 

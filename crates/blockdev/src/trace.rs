@@ -6,14 +6,16 @@ const MAX_ACCESSES: usize = 1 << 24;
 /// Number of accesses per chunk, so that a growing trace is never copied.
 const CHUNK: usize = 1 << 14;
 
-/// Kind of an access.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AccessKind {
-    /// Bytes are written.
+pub enum RequestKind {
+    /// A read. A trace has none.
+    Read,
+    /// A write.
     Write,
-    /// A range is discarded.
+    /// A discard: the content is no longer needed.
     Discard,
-    /// What was written must be durable.
+    /// A flush: what was written before has to be durable.
     Flush,
 }
 
@@ -23,7 +25,7 @@ pub struct Access {
     /// Time in ns of the monotonic clock (`CLOCK_MONOTONIC`), which all processes share.
     pub ns: u64,
     /// Kind.
-    pub kind: AccessKind,
+    pub kind: RequestKind,
     /// Offset on the device in bytes.
     pub offset: u64,
     /// Length in bytes.
@@ -47,9 +49,10 @@ impl From<Access> for PackedAccess {
 impl From<PackedAccess> for Access {
     fn from(PackedAccess { ns, offset, length_and_kind }: PackedAccess) -> Self {
         let kind = match length_and_kind & 3 {
-            0 => AccessKind::Write,
-            1 => AccessKind::Discard,
-            _ => AccessKind::Flush,
+            0 => RequestKind::Read,
+            1 => RequestKind::Write,
+            2 => RequestKind::Discard,
+            _ => RequestKind::Flush,
         };
         Self { ns, kind, offset, length: length_and_kind >> 2 }
     }
@@ -110,10 +113,10 @@ mod tests {
     #[test]
     fn accesses_come_back_as_they_were() {
         let mut trace = Trace::default();
-        let kinds = [AccessKind::Write, AccessKind::Discard, AccessKind::Flush];
+        let kinds = [RequestKind::Write, RequestKind::Discard, RequestKind::Flush];
         let all = (0..100_000_u64).map(|ns| {
             let kind = kinds[(ns % 3) as usize];
-            let length = if kind == AccessKind::Flush { 0 } else { ns << 9 };
+            let length = if kind == RequestKind::Flush { 0 } else { ns << 9 };
             Access { ns, kind, offset: ns << 12, length }
         });
         all.clone().for_each(|access| trace.add(access));
@@ -125,7 +128,7 @@ mod tests {
     #[test]
     fn a_trace_is_bounded_and_says_what_it_lacks() {
         let mut trace = Trace::default();
-        let flush = Access { ns: 1, kind: AccessKind::Flush, offset: 0, length: 0 };
+        let flush = Access { ns: 1, kind: RequestKind::Flush, offset: 0, length: 0 };
         (0..MAX_ACCESSES + CHUNK + 5).for_each(|_| trace.add(flush));
         assert!(trace.len() >= MAX_ACCESSES && trace.len() <= MAX_ACCESSES + CHUNK);
         assert_eq!(trace.len() + trace.left_out as usize, MAX_ACCESSES + CHUNK + 5);

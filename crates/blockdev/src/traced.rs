@@ -11,7 +11,7 @@ use crate::error::{DeviceError, Result};
 use crate::file_system::FileSystem;
 use crate::medium::{Medium, lock, monotonic_ns, punch};
 use crate::states::SECTOR;
-use crate::trace::{Access, AccessKind, Trace};
+use crate::trace::{Access, RequestKind, Trace};
 
 /// A file system mounted on a device that keeps its content in a file and a [`Trace`] of its
 /// requests. Dropping it unmounts it.
@@ -61,7 +61,7 @@ struct FileMedium {
 }
 
 impl FileMedium {
-    fn record(&self, kind: AccessKind, offset: u64, length: u64) {
+    fn record(&self, kind: RequestKind, offset: u64, length: u64) {
         let mut trace = lock(&self.trace);
         // Read under the lock, so that accesses are in the order of their times.
         trace.add(Access { ns: monotonic_ns(), kind, offset, length });
@@ -78,16 +78,16 @@ impl Medium for FileMedium {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.record(AccessKind::Write, offset, data.len() as u64);
+        self.record(RequestKind::Write, offset, data.len() as u64);
         self.file.write_all_at(data, offset)
     }
 
     fn discard(&self, offset: u64, length: u64) -> io::Result<()> {
-        self.record(AccessKind::Discard, offset, length);
+        self.record(RequestKind::Discard, offset, length);
         punch(&self.file, offset, length)
     }
 
     fn flush(&self) {
-        self.record(AccessKind::Flush, 0, 0);
+        self.record(RequestKind::Flush, 0, 0);
     }
 }

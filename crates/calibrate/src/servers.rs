@@ -1,7 +1,6 @@
 //! Servers: one started by embermark, like in every trial, from which both sides read in turns.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use embermark_engines::sql::{Param, SqlStore, Statement};
@@ -99,7 +98,9 @@ impl Server {
         let readings = rows::readings(&staged)?;
         let places = rows::drawn(readings.len());
         let drawn: Vec<Key> = places.iter().map(|place| readings[*place].key()).collect();
-        write_keys(&keys, drawn.iter().copied())?;
+        let lines: Vec<_> =
+            drawn.iter().map(|key| format!("{} {}\n", key.sensor, key.ts)).collect();
+        fs::write(&keys, lines.concat())?;
         fs::create_dir(&dir)?;
         let options = options(dir);
         let prepared = rows::prepare(&staged)?;
@@ -189,12 +190,4 @@ impl SingleReads {
         let measured = meter.measured();
         Ok(measured.elapsed_ns as f64 / measured.ops as f64)
     }
-}
-
-fn write_keys(path: &Path, keys: impl Iterator<Item = Key>) -> Result<(), Failure> {
-    let mut file = BufWriter::new(File::create(path)?);
-    for key in keys {
-        writeln!(file, "{} {}", key.sensor, key.ts)?;
-    }
-    Ok(file.flush()?)
 }

@@ -9,38 +9,19 @@ use embermark_contract::document::{
 };
 use embermark_contract::row::Visit;
 use embermark_contract::sql::Param;
-use embermark_contract::{
-    Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits,
-    Result,
-};
+use embermark_contract::{EngineError, Result};
 
-use crate::lifecycle::lifecycle;
 use crate::operations::{Code, Operations};
-use crate::tape::{Mode, Tape};
+use crate::tape::Mode;
+use crate::taped::Taped;
 
-/// A document store whose calls go through a tape.
-pub(crate) struct TapedDocuments {
-    store: Box<dyn DocumentStore>,
-    tape: Tape,
-    /// Its collections, by their numbers.
-    defs: Vec<Option<&'static CollectionDef>>,
-}
+/// A document store whose calls go through a tape. Its collections are recorded by their
+/// definitions.
+pub(crate) type TapedDocuments = Taped<dyn DocumentStore, Option<&'static CollectionDef>>;
 
 impl TapedDocuments {
-    pub(crate) fn new(store: Box<dyn DocumentStore>, tape: Tape) -> Self {
-        Self { store, tape, defs: Vec::new() }
-    }
-
-    fn note(&mut self, collection: Collection, def: &'static CollectionDef) -> Collection {
-        if self.defs.len() <= collection.0 {
-            self.defs.resize(collection.0 + 1, None);
-        }
-        self.defs[collection.0] = Some(def);
-        collection
-    }
-
     fn def(&self, collection: Collection) -> Result<&'static CollectionDef> {
-        self.defs.get(collection.0).copied().flatten().ok_or_else(|| {
+        self.named.get(collection.0).copied().flatten().ok_or_else(|| {
             EngineError::failed("the client", "find a collection", "it was not opened")
         })
     }
@@ -81,12 +62,14 @@ fn texts(def: &CollectionDef, document: &Document<'_>) -> Vec<String> {
 impl DocumentStore for TapedDocuments {
     fn create(&mut self, def: &'static CollectionDef) -> Result<Collection> {
         let collection = self.store.create(def)?;
-        Ok(self.note(collection, def))
+        self.name(collection.0, Some(def));
+        Ok(collection)
     }
 
     fn collection(&mut self, def: &'static CollectionDef) -> Result<Collection> {
         let collection = self.store.collection(def)?;
-        Ok(self.note(collection, def))
+        self.name(collection.0, Some(def));
+        Ok(collection)
     }
 
     fn insert(&mut self, collection: Collection, document: &Document<'_>) -> Result<()> {
@@ -195,5 +178,3 @@ impl DocumentStore for TapedDocuments {
         }
     }
 }
-
-lifecycle!(TapedDocuments);

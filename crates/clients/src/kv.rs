@@ -6,36 +6,19 @@ use embermark_contract::kv::{
     Change, Direction, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
 };
 use embermark_contract::sql::Param;
-use embermark_contract::{
-    Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits,
-    Result, Scope,
-};
+use embermark_contract::{Result, Scope};
 
-use crate::lifecycle::lifecycle;
 use crate::operations::Code;
 use crate::tape::{Mode, Tape};
+use crate::taped::Taped;
 
-/// A store of pairs whose calls go through a tape.
-pub(crate) struct TapedPairs {
-    store: Box<dyn KvStore>,
-    tape: Tape,
-    /// Names of its tables, by their numbers.
-    names: Vec<String>,
-}
-
-impl TapedPairs {
-    pub(crate) fn new(store: Box<dyn KvStore>, tape: Tape) -> Self {
-        Self { store, tape, names: Vec::new() }
-    }
-}
+/// A store of pairs whose calls go through a tape. Its tables are recorded by their names.
+pub(crate) type TapedPairs = Taped<dyn KvStore, String>;
 
 impl KvStore for TapedPairs {
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
         let table = self.store.table(def)?;
-        if self.names.len() <= table.0 {
-            self.names.resize(table.0 + 1, String::new());
-        }
-        def.name.clone_into(&mut self.names[table.0]);
+        self.name(table.0, def.name.to_owned());
         Ok(table)
     }
 
@@ -51,7 +34,7 @@ impl KvStore for TapedPairs {
         if self.tape.mode() == Mode::Through {
             return self.store.bulk(table, pairs);
         }
-        let name = &self.names[table.0];
+        let name = &self.named[table.0];
         self.tape.load(|operations| {
             let Some((key, value)) = pairs.next() else { return false };
             if let Some(operations) = operations {
@@ -67,7 +50,7 @@ impl KvStore for TapedPairs {
     }
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
-        let Self { store, tape, names } = self;
+        let Self { store, tape, named: names } = self;
         match tape.mode() {
             Mode::Through => store.transact(scope, work),
             Mode::Record => {
@@ -240,5 +223,3 @@ impl Operations for Played<'_> {
         self.changed(Code::Delete).map(|removed| removed > 0)
     }
 }
-
-lifecycle!(TapedPairs);

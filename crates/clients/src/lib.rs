@@ -13,13 +13,12 @@ mod answers;
 mod bindings;
 mod document;
 mod kv;
-mod lifecycle;
 mod operations;
 mod process;
 mod program;
 mod sql;
 mod tape;
-mod wrap;
+mod taped;
 
 pub use answers::Answers;
 pub use bindings::snippet;

@@ -4,42 +4,27 @@ use embermark_contract::row::Visit;
 use embermark_contract::sql::{
     Access, CsvFile, Dialect, Param, QueryKind, Rows, SqlStore, Statement, TableDef,
 };
-use embermark_contract::{
-    Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits,
-    Result,
-};
+use embermark_contract::{EngineError, Result};
 
-use crate::lifecycle::lifecycle;
 use crate::operations::{Code, Operations};
-use crate::tape::{Mode, Tape};
+use crate::tape::Mode;
+use crate::taped::Taped;
 
-/// An SQL store whose calls go through a tape.
-pub(crate) struct TapedSql {
-    store: Box<dyn SqlStore>,
-    tape: Tape,
-    /// Texts of its statements, by their numbers.
-    texts: Vec<String>,
-}
+/// An SQL store whose calls go through a tape. Its statements are recorded by their texts.
+pub(crate) type TapedSql = Taped<dyn SqlStore, String>;
 
 impl TapedSql {
-    pub(crate) fn new(store: Box<dyn SqlStore>, tape: Tape) -> Self {
-        Self { store, tape, texts: Vec::new() }
-    }
-
-    fn note(&mut self, statement: Statement, text: &str) -> Statement {
-        if self.texts.len() <= statement.0 {
-            self.texts.resize(statement.0 + 1, String::new());
-        }
-        text.clone_into(&mut self.texts[statement.0]);
-        statement
-    }
-
     /// Records a call, if calls are recorded.
     fn record(&self, code: Code, text: &str, params: &[Param<'_>]) {
         self.tape.note(|operations| {
             let statement = operations.statement(text);
             operations.call(code, statement, params.iter().copied());
         });
+    }
+
+    /// Returns the number of rows that a call has changed, as the program reports.
+    fn run_played(&self) -> Result<u64> {
+        self.tape.answer(|answers| answers.changed(Code::Run))
     }
 }
 
@@ -61,19 +46,21 @@ impl SqlStore for TapedSql {
 
     fn prepare(&mut self, sql: &str) -> Result<Statement> {
         let statement = self.store.prepare(sql)?;
-        Ok(self.note(statement, sql))
+        self.name(statement.0, sql.to_owned());
+        Ok(statement)
     }
 
     fn prepare_untrusted(&mut self, sql: &str) -> Result<Statement> {
         let statement = self.store.prepare_untrusted(sql)?;
-        Ok(self.note(statement, sql))
+        self.name(statement.0, sql.to_owned());
+        Ok(statement)
     }
 
     fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64> {
         match self.tape.mode() {
             Mode::Through => self.store.run(statement, params),
             Mode::Record => {
-                self.record(Code::Run, &self.texts[statement.0], params);
+                self.record(Code::Run, &self.named[statement.0], params);
                 Ok(1)
             }
             Mode::Play => self.run_played(),
@@ -90,7 +77,7 @@ impl SqlStore for TapedSql {
             Mode::Play => self.tape.answer(|answers| answers.rows(Code::Query, visit)),
             mode => {
                 if mode == Mode::Record {
-                    self.record(Code::Query, &self.texts[statement.0], params);
+                    self.record(Code::Query, &self.named[statement.0], params);
                 }
                 self.store.query(statement, params, visit)
             }
@@ -165,12 +152,3 @@ impl SqlStore for TapedSql {
         self.store.expect(step)
     }
 }
-
-impl TapedSql {
-    /// Returns the number of rows that a call has changed, as the program reports.
-    fn run_played(&self) -> Result<u64> {
-        self.tape.answer(|answers| answers.changed(Code::Run))
-    }
-}
-
-lifecycle!(TapedSql);

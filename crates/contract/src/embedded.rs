@@ -30,8 +30,6 @@ pub struct Embedded<T: 'static> {
     pub settings: Settings,
     /// Costs that are typical of the engine ([`Engine::explained`]).
     pub explained: &'static [Explained],
-    /// Whether its maintenance does anything ([`Engine::has_maintenance`]).
-    pub has_maintenance: bool,
     /// Opens a second client of a database that another process has open, if the engine allows
     /// that.
     pub join: Option<fn(&OpenOptions, &T) -> Result<Store>>,
@@ -68,10 +66,6 @@ impl<T: Sync> Engine for Embedded<T> {
 
     fn explained(&self) -> &'static [Explained] {
         self.explained
-    }
-
-    fn has_maintenance(&self) -> bool {
-        self.has_maintenance
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {

@@ -76,7 +76,13 @@ impl<'a> Range<'a> {
         Self { from: Some(from), to, direction: Direction::Forward }
     }
 
-    /// Returns the bounds in the form that collections take.
+    /// Whether no key is in it, because it ends at its begin or before.
+    pub fn is_empty(&self) -> bool {
+        self.to.is_some_and(|to| to <= self.from.unwrap_or_default())
+    }
+
+    /// Returns the bounds in the form that collections take, which panic at an
+    /// [empty](Self::is_empty) range.
     pub fn bounds(&self) -> (Bound<&'a [u8]>, Bound<&'a [u8]>) {
         let from = self.from.map_or(Bound::Unbounded, Bound::Included);
         (from, self.to.map_or(Bound::Unbounded, Bound::Excluded))

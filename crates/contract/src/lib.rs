@@ -5,7 +5,6 @@
 
 mod background;
 mod checked;
-mod client;
 mod clients;
 pub mod document;
 mod embedded;
@@ -23,8 +22,7 @@ mod tuning;
 
 pub use background::{Background, changes_between};
 pub use checked::Checked;
-pub use client::ClientOpener;
-pub use clients::{PATIENCE, retry_if};
+pub use clients::{ClientOpener, PATIENCE, retry_if};
 pub use embedded::Embedded;
 pub use engine::{Availability, DataModel, Engine, Info, Kind, Link, OpenOptions, Opened, Origin};
 pub use error::{EngineError, Result};
@@ -260,4 +258,30 @@ pub enum Scope {
     /// Each operation is its own transaction by the engine's autocommit, committed at the tier's
     /// durability before it returns.
     PerOperation,
+}
+
+/// Implements methods of a trait by the methods of a field that have the same names and arguments.
+#[macro_export]
+macro_rules! delegate {
+    ($field:ident:) => {};
+    (
+        $field:ident: fn $name:ident(&self $(, $argument:ident: $of:ty)*) -> $result:ty;
+        $($rest:tt)*
+    ) => {
+        fn $name(&self, $($argument: $of),*) -> $result {
+            self.$field.$name($($argument),*)
+        }
+
+        $crate::delegate! { $field: $($rest)* }
+    };
+    (
+        $field:ident: fn $name:ident(&mut self $(, $argument:ident: $of:ty)*) -> $result:ty;
+        $($rest:tt)*
+    ) => {
+        fn $name(&mut self, $($argument: $of),*) -> $result {
+            self.$field.$name($($argument),*)
+        }
+
+        $crate::delegate! { $field: $($rest)* }
+    };
 }

@@ -45,6 +45,13 @@ pub struct TableDef {
     pub key: &'static [&'static str],
 }
 
+impl TableDef {
+    /// Returns the names of the columns, in order.
+    pub fn column_names(&self) -> Vec<&'static str> {
+        self.columns.iter().map(|(name, ..)| *name).collect()
+    }
+}
+
 /// Whether a column allows NULL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nullable {

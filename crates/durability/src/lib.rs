@@ -9,7 +9,6 @@
 
 mod clients;
 mod cut;
-mod experiment;
 mod full;
 mod inspection;
 pub mod journal;
@@ -26,15 +25,41 @@ mod work;
 mod worker;
 mod worker_channel;
 
+use std::time::Instant;
+
 pub use embermark_blockdev::{DeviceError, FileSystem, enter_mount_namespace};
-use embermark_model::durability_result as outcome;
-pub use experiment::test;
+use embermark_model::{Durability, durability_result as outcome};
 pub use outcome::{CommitIo, Example, Exhaustive, Experiment, Loss, Tested, Verdict};
 pub use outcome::{CommitRecovery, DeleteOutcome, Fill, FullDisk, Observation, Stopped, Tried};
 pub use process::{PATIENCE, PATIENCE_FOR_NOTHING, PATIENCE_WITH_SERVERS, WorkerProgram};
+use settings::Test;
 pub use settings::{Settings, Subject, TestError};
 pub use worker::worker_main;
 
 /// Number of short works with up to two operations after creating the table. With three there are
 /// 25.
 pub const SHORT_WORKS: u32 = work::short::UP_TO_TWO as u32;
+
+/// Runs one experiment with one engine or configuration in one tier. Calls `progress` with the
+/// number of tries so far. `stop` ends it.
+///
+/// # Errors
+/// If it cannot run. A failure of the engine is part of the outcome.
+pub fn test<'a>(
+    experiment: Experiment,
+    subject: impl Into<Subject<'a>>,
+    durability: Durability,
+    settings: &Settings,
+    stop: &(dyn Fn() -> bool + Sync),
+    progress: &(dyn Fn(u32) + Sync),
+) -> Result<Tested, TestError> {
+    let (subject, short, filling) = (subject.into(), None, None);
+    let test = Test { subject, durability, experiment, short, filling, settings, stop };
+    let begun = Instant::now();
+    let tested = match experiment {
+        Experiment::Kill => kill::test(&test, progress),
+        Experiment::PowerCut | Experiment::DeviceLies => cut::test(&test, progress),
+        Experiment::FullDisk => full::test(&test, progress),
+    }?;
+    Ok(Tested { took_ms: begun.elapsed().as_millis() as u64, ..tested })
+}

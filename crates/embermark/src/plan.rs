@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use embermark_engines::Engine;
 use embermark_harness::{Catalog, cells};
 use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::{Configuration, Configurations, Durability, Scale, choice};
@@ -14,7 +15,6 @@ mod clients;
 mod configurations;
 mod engine_libraries;
 mod files;
-mod licences;
 mod memory;
 mod models;
 mod scales;
@@ -31,7 +31,6 @@ use files::ChosenWorkloads;
 pub use files::{
     built_in_file, check_rows, check_workload, misfits_per_million, workloads_of_plan,
 };
-pub use licences::{check_accepted, not_accepted};
 use memory::size_from;
 pub use memory::{cache, memory_limits, size};
 pub use models::{model, storages};
@@ -172,11 +171,13 @@ fn effort(name: &str) -> Result<(u32, u32), Failure> {
 }
 
 /// Returns the words, the configurations and the columns of a command that uses engines itself.
+/// Checks the licences that were accepted.
 pub fn direct_columns(
     command: &str,
     engines: &[String],
     libraries: &[PathBuf],
     configuration: &[(String, Configuration)],
+    accepted: &[String],
 ) -> Result<(Vec<String>, Configurations, Vec<String>), Failure> {
     engine_libraries(libraries)?;
     let words = match configuration.is_empty() {
@@ -187,7 +188,19 @@ pub fn direct_columns(
     refuse_clients(&configurations, command)?;
     cells::check_configurations(&configurations, &Catalog::default())?;
     let columns = candidates(&words, &configurations)?;
+    cells::check_licences(accepted, &Catalog::default())?;
     Ok((words, configurations, columns))
+}
+
+/// Returns why the licence of an engine keeps it from being opened, if it does.
+pub fn not_accepted(engine: &dyn Engine, accepted: &[String]) -> Option<String> {
+    let id = engine.info().id;
+    (engine.forbids_publishing() && accepted.iter().all(|other| other != id)).then(|| {
+        format!(
+            "its licence forbids publishing findings without its vendor's consent; if you have \
+             accepted it, add --accept-license {id}"
+        )
+    })
 }
 
 /// Returns the given words, or the default if there are none.

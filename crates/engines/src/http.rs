@@ -92,8 +92,8 @@ impl HttpClient {
     /// Gets a path, which begins with `/` and is encoded as in a URL.
     ///
     /// # Errors
-    /// Fails when the server cannot be reached, or with its message when the status is 400 or
-    /// higher.
+    /// Fails when the server cannot be reached, or with its message when the status is not one of
+    /// success.
     #[cfg(feature = "influxdb")]
     pub fn get(&self, path: &str) -> Result<Body> {
         self.answer("GET", path, self.headers(self.agent.get(self.url(path))).call())
@@ -150,7 +150,8 @@ impl HttpClient {
         let failed =
             |why: String| EngineError::failed(self.engine, format!("answer {method} {route}"), why);
         let (parts, body) = answer.map_err(|error| failed(error.to_string()))?.into_parts();
-        if parts.status.as_u16() < 400 {
+        // Redirects are not followed.
+        if parts.status.is_success() {
             return Ok(body);
         }
         // InfluxDB also has the message here, as plain text whatever the encoding of its body.
@@ -241,5 +242,29 @@ impl Transport for UnixTransport {
     fn is_open(&mut self) -> bool {
         // The next request detects a server that is gone.
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_redirect_is_an_error_because_nothing_was_done() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let server = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
+            let moved = b"HTTP/1.1 301 Moved\r\nlocation: /x\r\ncontent-length: 0\r\n\r\n";
+            stream.write_all(moved).unwrap();
+        });
+        let client = HttpClient::from_url("toy", &url, "d").unwrap_or_else(|why| panic!("{why}"));
+        let error = client.post("/write", "text/plain", b"point").err().unwrap().to_string();
+        assert!(error.contains("toy could not answer POST /write"), "{error}");
+        server.join().unwrap();
     }
 }

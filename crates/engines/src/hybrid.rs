@@ -7,7 +7,7 @@ use std::time::Duration;
 use embermark_hybrid::{Hybrid, OpenMirror, Options};
 use embermark_model::Durability;
 
-use crate::duckdb::{DuckDb, FSYNC_MODE};
+use crate::duckdb::{DuckDb, FSYNC_MODE, check_no_pattern};
 use crate::settings::ENGINE_DEFAULT;
 use crate::sql::SqlStore;
 use crate::{
@@ -144,6 +144,8 @@ impl Engine for HybridEngine {
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let (id, (front, mirror)) = (self.info.id, self.parts(options));
+        // The archive of old rows is Parquet files.
+        check_no_pattern(id, &options.dir)?;
         let own = self.options(options, mirror.clone())?;
         std::fs::create_dir_all(&front.dir)
             .map_err(|error| EngineError::file(id, "make", &front.dir, error))?;

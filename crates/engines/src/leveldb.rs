@@ -4,7 +4,6 @@
 //! tables is one batch. Its batches cannot be read, so [`Overlay`] answers reads of a batch.
 
 mod api;
-mod check;
 mod db;
 mod settings;
 
@@ -24,6 +23,7 @@ use crate::{
     Checked, ClientOpener, ConnectionParameters, Embedded, EngineError, Info, Join, Lifecycle,
     OpenOptions, Opened, Result, Scope, TierSetting, TierTable, as_set,
 };
+use api::{LIBRARY, VARIABLE};
 use db::{Db, Options};
 use settings::{SETTINGS, compresses};
 
@@ -54,14 +54,13 @@ const MANUAL: &str = "https://github.com/google/leveldb/blob/main/doc/index.md#s
 pub(crate) static ENGINE: Embedded<bool> = Embedded {
     info: Info::key_value(ID, "LevelDB", "BSD-3-Clause"),
     tiers: TIERS,
-    availability: api::availability,
-    library: Some(api::VARIABLE),
-    origin: api::origin,
+    availability: || LIBRARY.availability(|(_, own)| own.version()),
+    library: Some(VARIABLE),
+    origin: || LIBRARY.origin(VARIABLE),
     system: None,
     open,
     settings: SETTINGS,
     explained: &[],
-    has_maintenance: true,
     join: None,
 };
 
@@ -185,7 +184,7 @@ impl Lifecycle for Client {
     }
 
     fn check(&mut self) -> Result<Checked> {
-        check::verify(&mut self.db)
+        db::verify(&mut self.db)
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -18,8 +18,20 @@ pub(crate) fn log_files(
     folder: &Path,
     is_log: impl Fn(&str) -> bool,
 ) -> Result<u64> {
-    size(folder, is_log)
-        .map_err(|error| EngineError::file(engine, "read the log in", folder, error))
+    const BLOCK: u64 = 512; // the unit of st_blocks, whatever the file system's own
+    let failed = |error| EngineError::file(engine, "read the log in", folder, error);
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if !entry.file_name().to_str().is_some_and(&is_log) {
+            continue;
+        }
+        bytes += match entry.metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+            meta => meta.map(|meta| meta.len().min(meta.blocks() * BLOCK)).map_err(failed)?,
+        };
+    }
+    Ok(bytes)
 }
 
 /// Checks that a write buffer of `buffer` bytes can take `bytes` of keys and values, plus the
@@ -38,20 +50,4 @@ pub(crate) fn check_write_buffer(
          --cache, or a configuration with a larger {setting}"
     );
     Err(EngineError::unsupported(engine, what))
-}
-
-fn size(folder: &Path, is_log: impl Fn(&str) -> bool) -> io::Result<u64> {
-    const BLOCK: u64 = 512; // the unit of st_blocks, whatever the file system's own
-    let mut bytes = 0;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if !entry.file_name().to_str().is_some_and(&is_log) {
-            continue;
-        }
-        bytes += match entry.metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
-            meta => meta.map(|meta| meta.len().min(meta.blocks() * BLOCK))?,
-        };
-    }
-    Ok(bytes)
 }

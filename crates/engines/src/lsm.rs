@@ -1,17 +1,15 @@
 //! The common part of the C interfaces of LevelDB and of RocksDB, which is derived from LevelDB:
 //! functions of the same form, and handles that are freed when dropped.
 
-pub(crate) mod check;
-
 use std::ffi::{CStr, c_char, c_void};
 use std::marker::PhantomData;
-use std::ops::Deref;
+use std::ops::{ControlFlow, Deref};
 use std::ptr;
 
 use crate::kv::{Direction, Range, Visit};
 use crate::library::functions;
 use crate::owned::{Owned, bytes};
-use crate::{EngineError, Result};
+use crate::{Checked, EngineError, Result};
 
 /// A `leveldb_t`, `rocksdb_iterator_t`, and so on: pointers to the library's objects.
 pub(crate) type Handle = *mut c_void;
@@ -19,6 +17,10 @@ pub(crate) type Handle = *mut c_void;
 pub(crate) type Failure = *mut *mut c_char;
 /// Bytes that are passed with their length.
 pub(crate) type Bytes = *const u8;
+
+/// Prefix of both libraries' messages about damage (`Status::Corruption`,
+/// <https://github.com/google/leveldb/blob/main/doc/index.md#status>).
+const DAMAGE: &str = "Corruption: ";
 
 functions! {
     /// The functions, without the `leveldb_` or `rocksdb_` of their names, as both `c.h` declare
@@ -130,6 +132,18 @@ impl<X> Db<X> {
         let Api { readoptions_create, readoptions_destroy, .. } = *self.lib.api;
         // SAFETY: owned here.
         ReadOptions(unsafe { Owned::new(readoptions_create(), readoptions_destroy) })
+    }
+
+    /// Returns options to read with that compare the checksum of each block, and do not fill the
+    /// cache.
+    pub fn verifying_read_options(&self) -> ReadOptions {
+        let (api, reads) = (self.lib.api, self.read_options());
+        // SAFETY: owned here.
+        unsafe {
+            (api.readoptions_set_verify_checksums)(reads.0.raw, 1);
+            (api.readoptions_set_fill_cache)(reads.0.raw, 0);
+        }
+        reads
     }
 
     pub fn batch(&self) -> Batch {
@@ -313,6 +327,11 @@ impl Iter<'_> {
         }
     }
 
+    /// Reads every pair, and adds damage to the findings.
+    pub fn verify(&self, checked: &mut Checked) -> Result<()> {
+        record_damage(self.walk(Range::default(), &mut |_, _| ControlFlow::Continue(())), checked)
+    }
+
     /// Visits the pairs of a range.
     pub fn walk(&self, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         let (api, raw, Range { from, to, direction }) = (self.lib.api, self.raw.raw, range);
@@ -345,4 +364,13 @@ impl Iter<'_> {
             self.lib.call("scan", |error| (api.iter_get_error)(raw, error))
         }
     }
+}
+
+/// Adds an error about damage to the findings of a check, and returns other errors.
+pub(crate) fn record_damage(done: Result<()>, checked: &mut Checked) -> Result<()> {
+    let Err(error) = done else { return Ok(()) };
+    let said = error.to_string();
+    let Some(at) = said.find(DAMAGE) else { return Err(error) };
+    checked.found(&said[at..]);
+    Ok(())
 }

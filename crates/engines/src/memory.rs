@@ -123,9 +123,7 @@ impl Operations for Maps {
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        if let (Some(from), Some(to)) = (range.from, range.to)
-            && from >= to
-        {
+        if range.is_empty() {
             return Ok(());
         }
         let mut pairs = self.map(table).range::<[u8], _>(range.bounds());

@@ -15,7 +15,7 @@ use std::{env, iter};
 use embermark_libraries::search_path::on_search_path;
 use embermark_libraries::search_path::{self, is_program};
 
-use crate::{Availability, EngineError, deps};
+use crate::{EngineError, deps};
 
 /// Signal of a program that uses an instruction which the CPU does not have (`signal(7)`).
 const ILLEGAL_INSTRUCTION: i32 = 4;
@@ -30,14 +30,6 @@ pub(crate) struct Missing {
 impl Missing {
     pub fn error(self, engine: &'static str) -> EngineError {
         EngineError::unavailable(engine, self.why, self.remedy)
-    }
-}
-
-/// Returns an engine's availability from the search for its version.
-pub(crate) fn availability(version: Result<String, Missing>) -> Availability {
-    match version {
-        Ok(version) => Availability::Ready { version },
-        Err(Missing { why, remedy }) => Availability::Missing { why, remedy },
     }
 }
 

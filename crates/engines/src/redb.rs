@@ -58,7 +58,6 @@ pub(crate) static ENGINE: Embedded<Commit> = Embedded {
     open,
     settings: SETTINGS,
     explained: &[],
-    has_maintenance: true,
     join: None,
 };
 

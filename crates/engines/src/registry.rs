@@ -9,7 +9,7 @@ use crate::{Engine, Kind};
 /// Every engine of this build, in the order of tables.
 pub static ENGINES: &[&dyn Engine] = &[
     #[cfg(feature = "sqlite")]
-    &crate::sqlite::Sqlite,
+    &crate::sqlite::ENGINE,
     #[cfg(feature = "duckdb")]
     &crate::duckdb::DuckDb,
     #[cfg(feature = "firebird")]
@@ -39,11 +39,11 @@ pub static ENGINES: &[&dyn Engine] = &[
     #[cfg(feature = "zen")]
     &crate::zen::Zen,
     #[cfg(feature = "postgres")]
-    &crate::postgres::Postgres,
+    crate::postgres::ENGINE,
     #[cfg(feature = "postgres")]
     &crate::postgres::timescaledb::TimescaleDb,
     #[cfg(feature = "mariadb")]
-    &crate::mariadb::MariaDb,
+    crate::mariadb::ENGINE,
     #[cfg(feature = "mongodb")]
     crate::mongodb::ENGINE,
     #[cfg(feature = "valkey")]

@@ -5,12 +5,12 @@
 //! There are two kinds of card ([`Mapping`]). One has a table entry for every page, and cleans
 //! blocks to make room. The other has an entry for every erase block, and a log block for each of a
 //! few. It merges one of them when another one is written to. [`model_of`] makes the model of a
-//! [`Card`] at one [`End`] of its parameters. [`replay`] feeds it with [`Event`]s until the card is
-//! in a steady state. `docs/flash.md` lists the assumptions.
+//! [`Card`] at one [`End`] of its parameters. [`replay`] feeds it with a device's
+//! [accesses](embermark_blockdev::Access) until the card is in a steady state. `docs/flash.md` lists
+//! the assumptions.
 
 mod buffer;
 mod built_in;
-mod event;
 mod file;
 mod ledger;
 mod log_blocks;
@@ -21,7 +21,6 @@ mod victims;
 pub use buffer::Buffer;
 pub use built_in::{CARDS, built_in, names};
 pub use embermark_model::card::{Card, Cleaning, End, Mapping, Spread};
-pub use event::{Event, Kind};
 pub use file::{CardError, parse, parse_like};
 pub use ledger::Cost;
 pub use log_blocks::LogBlocks;

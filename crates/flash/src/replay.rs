@@ -1,10 +1,11 @@
 //! Feeds a model with a recording until the card is in a steady state.
 
+use embermark_blockdev::{Access, RequestKind};
 use embermark_model::card::{Card, Cleaning, End, Mapping};
 
 use crate::buffer::Buffer;
 use crate::page_mapped::RESERVE;
-use crate::{Event, Geometry, Kind, LogBlocks, PageMapped, Translation};
+use crate::{Geometry, LogBlocks, PageMapped, Translation};
 
 /// Share by which two successive rounds may differ in pages programmed.
 const STEADY: f64 = 0.01;
@@ -116,7 +117,7 @@ pub fn replay<I>(
     windows: &[Window],
 ) -> Replayed
 where
-    I: IntoIterator<Item = Event> + Clone,
+    I: IntoIterator<Item = Access> + Clone,
 {
     let units = device_bytes.div_ceil(card.unit_bytes());
     let buffer = Buffer::new(card, u32::try_from(units).unwrap_or(u32::MAX), cache_bytes);
@@ -145,7 +146,7 @@ impl Replayer<'_> {
     /// Replays all passes of a round. Returns the mean work per pass for each window and in total.
     fn round<I>(&mut self, events: &I) -> (Vec<Work>, Work)
     where
-        I: IntoIterator<Item = Event> + Clone,
+        I: IntoIterator<Item = Access> + Clone,
     {
         // Work outside the windows has its own account.
         let others = self.windows.len();
@@ -178,7 +179,7 @@ impl Replayer<'_> {
     }
 
     /// Replays once, and adds the bytes that are written in each window, and in none.
-    fn pass(&mut self, events: impl IntoIterator<Item = Event>, written: &mut [u64]) {
+    fn pass(&mut self, events: impl IntoIterator<Item = Access>, written: &mut [u64]) {
         let (mut window, others) = (0, self.windows.len());
         for event in events {
             while self.windows.get(window).is_some_and(|one| one.ended < event.ns) {
@@ -194,15 +195,16 @@ impl Replayer<'_> {
         self.buffer.flush(self.card);
     }
 
-    /// Executes an event. Returns the bytes that it writes.
-    fn execute(&mut self, Event { kind, offset, length, .. }: Event) -> u64 {
+    /// Executes a request. Returns the bytes that it writes.
+    fn execute(&mut self, Access { kind, offset, length, .. }: Access) -> u64 {
         match kind {
-            Kind::Flush => self.buffer.flush(self.card),
-            Kind::Write => {
+            RequestKind::Read => {}
+            RequestKind::Write => {
                 self.buffer.write_bytes(offset, length, self.card);
                 return length;
             }
-            Kind::Discard => self.buffer.discard_bytes(offset, length, self.card),
+            RequestKind::Discard => self.buffer.discard_bytes(offset, length, self.card),
+            RequestKind::Flush => self.buffer.flush(self.card),
         }
         0
     }

@@ -6,45 +6,34 @@ use std::path::Path;
 use crate::error::at;
 use crate::{FleetError, Result, packages};
 
+/// Pairs each file of the folder `files` with its text.
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../files/", $name)))),*]
+    };
+}
+
 /// Files that are written once and then belong to the user. `inventory.ini` and `plan/plan.toml`
 /// must be edited.
-const FILES: &[(&str, &str)] = &[
-    ("inventory.ini", include_str!("../files/inventory.ini")),
-    ("plan/plan.toml", include_str!("../files/plan/plan.toml")),
-    ("ansible.cfg", include_str!("../files/ansible.cfg")),
-    (PLAYBOOK, include_str!("../files/fleet.yml")),
-    (CLIENTS, include_str!("../files/clients.yml")),
-    (
-        "action_plugins/embermark_command.py",
-        include_str!("../files/action_plugins/embermark_command.py"),
-    ),
-    (
-        "action_plugins/embermark_order.py",
-        include_str!("../files/action_plugins/embermark_order.py"),
-    ),
-    (
-        "action_plugins/embermark_fetch.py",
-        include_str!("../files/action_plugins/embermark_fetch.py"),
-    ),
-    (
-        "callback_plugins/embermark_events.py",
-        include_str!("../files/callback_plugins/embermark_events.py"),
-    ),
-    (
-        "roles/embermark/defaults/main.yml",
-        include_str!("../files/roles/embermark/defaults/main.yml"),
-    ),
-    ("roles/embermark/vars/main.yml", include_str!("../files/roles/embermark/vars/main.yml")),
-    ("roles/embermark/tasks/main.yml", include_str!("../files/roles/embermark/tasks/main.yml")),
-    ("roles/embermark/tasks/reach.yml", include_str!("../files/roles/embermark/tasks/reach.yml")),
-    (
-        "roles/embermark/tasks/install.yml",
-        include_str!("../files/roles/embermark/tasks/install.yml"),
-    ),
-    ("roles/embermark/tasks/calm.yml", include_str!("../files/roles/embermark/tasks/calm.yml")),
-    ("roles/embermark/tasks/ready.yml", include_str!("../files/roles/embermark/tasks/ready.yml")),
-    ("roles/embermark/tasks/order.yml", include_str!("../files/roles/embermark/tasks/order.yml")),
-    ("roles/embermark/files/job.sh", include_str!("../files/roles/embermark/files/job.sh")),
+const FILES: &[(&str, &str)] = files![
+    "inventory.ini",
+    "plan/plan.toml",
+    "ansible.cfg",
+    "fleet.yml",
+    "clients.yml",
+    "action_plugins/embermark_command.py",
+    "action_plugins/embermark_order.py",
+    "action_plugins/embermark_fetch.py",
+    "callback_plugins/embermark_events.py",
+    "roles/embermark/defaults/main.yml",
+    "roles/embermark/vars/main.yml",
+    "roles/embermark/tasks/main.yml",
+    "roles/embermark/tasks/reach.yml",
+    "roles/embermark/tasks/install.yml",
+    "roles/embermark/tasks/calm.yml",
+    "roles/embermark/tasks/ready.yml",
+    "roles/embermark/tasks/order.yml",
+    "roles/embermark/files/job.sh",
 ];
 
 /// The playbook.

@@ -22,7 +22,7 @@ pub use clients::{Answer, Clients, Message};
 pub use device::Outcome;
 pub use error::FleetError;
 pub use files::init;
-pub use outcome::{DeviceOutcome, FleetRun, MeasuredDevice, last_run, measured_devices};
+pub use outcome::{DeviceOutcome, FleetRun, last_run, measured_devices};
 pub use run::{RunOptions, run};
 
 /// Result of this crate's functions.

@@ -1,5 +1,6 @@
 //! Outcome of a fleet's last run, and where the results are.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
@@ -35,15 +36,6 @@ pub struct DeviceOutcome {
     /// Its outcome.
     #[serde(flatten)]
     pub outcome: Outcome,
-}
-
-/// A device that has a result.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MeasuredDevice {
-    /// Name in the inventory.
-    pub device: String,
-    /// Path of its result file.
-    pub result: PathBuf,
 }
 
 /// Returns the file of a device's result, which may have been compressed since. `None` if there is
@@ -100,21 +92,19 @@ pub fn last_run(fleet: &Path) -> Result<Option<FleetRun>> {
     Ok((last.plan == plan::id(fleet)?).then_some(last))
 }
 
-/// Returns the devices with a result of the fleet's current plan, in the order of names.
+/// Returns the result files of the fleet's current plan, by the device's name in the inventory.
 ///
 /// # Errors
 /// If the folder is not a fleet, or cannot be read.
-pub fn measured_devices(fleet: &Path) -> Result<Vec<MeasuredDevice>> {
+pub fn measured_devices(fleet: &Path) -> Result<BTreeMap<String, PathBuf>> {
     let plan = plan::id(fleet)?;
-    let Ok(entries) = fs::read_dir(fleet.join(FOLDER)) else { return Ok(Vec::new()) };
-    let mut found = Vec::new();
+    let Ok(entries) = fs::read_dir(fleet.join(FOLDER)) else { return Ok(BTreeMap::new()) };
+    let mut found = BTreeMap::new();
     for entry in entries {
         let device = entry.map_err(at(fleet))?.file_name().to_string_lossy().into_owned();
-        if let Some(result) = result_of(fleet, &device, &plan) {
-            found.push(MeasuredDevice { device, result });
-        }
+        let result = result_of(fleet, &device, &plan);
+        found.extend(result.map(|result| (device, result)));
     }
-    found.sort_by(|a, b| a.device.cmp(&b.device));
     Ok(found)
 }
 

@@ -16,7 +16,9 @@ mod check;
 mod conditions;
 mod sharing;
 
-pub use check::{check_configuration, check_configurations, check_effects, check_urls};
+pub use check::{
+    check_configuration, check_configurations, check_effects, check_licences, check_urls,
+};
 pub(crate) use conditions::{least_memory_limit, never_cold, skip_memory_limits, skip_storages};
 use conditions::{unsupported, unsupported_condition};
 

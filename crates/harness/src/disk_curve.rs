@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::monotonic_ns;
 use crate::probe::Probe;
-use crate::{companion_command, disk, trial_disk};
+use crate::{companion, disk, trial_disk};
 
 /// Shortest duration that is sampled. For less, beginning and end are enough.
 const MIN_DURATION: Duration = Duration::from_secs(3);
@@ -49,7 +49,7 @@ impl Sampler {
         let began_ns = monotonic_ns().ok_or_else(|| io::Error::other("the clock is unreadable"))?;
         let (dir, every_ns) = (dir.to_owned(), every.as_nanos() as u64);
         let task = Task { dir, every_ns, most, own_disk, began_ns };
-        companion_command::start(ROLE, &serde_json::to_string(&task)?).map(Self)
+        companion::start(ROLE, &serde_json::to_string(&task)?).map(Self)
     }
 
     /// Ends the process and returns the points and the CPU time that they took.

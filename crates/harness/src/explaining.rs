@@ -3,17 +3,16 @@
 //! faults, context switches and hardware counters are read. In the other every system call is
 //! counted, which slows it down and adds context switches.
 
-use embermark_model::result::Trial;
+use embermark_model::result::{Explained, OsCost, SystemCalls, Trial};
 
 use crate::Result;
 use crate::cells::PlannedCell;
 use crate::journal::{EndedTrial, Line};
-use crate::protocol::Explain;
+use crate::protocol::{Explain, TracedProcess};
 use crate::purpose::Purpose;
 use crate::session::Run;
 
 mod calls;
-pub(crate) mod cost;
 mod counters;
 mod explainer;
 mod ptrace;
@@ -99,16 +98,32 @@ fn with_calls(mut used: Trial, traced: &Trial) -> Trial {
     used
 }
 
+/// Returns the costs of a traced run: of the processes of a server, or otherwise of the worker.
+pub(crate) fn traced_cost(processes: &[TracedProcess], server: Option<u32>, ops: u64) -> Explained {
+    let sum = |belongs: &dyn Fn(&TracedProcess) -> bool| {
+        let mut calls = SystemCalls::default();
+        processes.iter().filter(|p| belongs(p)).for_each(|process| calls.add(&process.calls));
+        OsCost { calls: Some(calls), ..OsCost::default() }
+    };
+    let worker = |process: &TracedProcess| process.ancestors.is_empty();
+    let (engine, client) = match server {
+        Some(root) => {
+            let of_server = |p: &TracedProcess| p.pid == root || p.ancestors.contains(&root);
+            (sum(&of_server), Some(sum(&worker)))
+        }
+        None => (sum(&worker), None),
+    };
+    Explained { traced_ops: Some(ops), engine, client, not_explained: Vec::new() }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
     use embermark_model::Status;
-    use embermark_model::result::{CallKind, Explained, OsCost, PhaseResult, Run, SystemCalls};
+    use embermark_model::result::{CallKind, PhaseResult, Run};
 
-    use super::cost::traced_cost;
     use super::*;
-    use crate::protocol::TracedProcess;
 
     fn process(pid: u32, ancestors: &[u32], flushes: u64) -> TracedProcess {
         let names = BTreeMap::from([("fdatasync".to_owned(), flushes)]);

@@ -1,7 +1,7 @@
 //! Models the work of flash cards for the requests that a trial made to its disk.
 
-use embermark_blockdev::{Access, AccessKind, Trace};
-use embermark_flash::{Event, Kind, Replayed, Window, Work, model_of, replay};
+use embermark_blockdev::Trace;
+use embermark_flash::{Replayed, Window, Work, model_of, replay};
 use embermark_model::Card;
 use embermark_model::card::End;
 use embermark_model::result::{FlashCost, FlashModel, FlashOfPhase, FlashWork};
@@ -43,13 +43,9 @@ fn model_card(card: &Card, trace: &Trace, on_disk: &[OnDisk]) -> FlashModel {
     for end in End::ALL {
         let bytes = trace.device_bytes;
         match model_of(card, end, bytes) {
-            Ok(mut model) => ends.push(replay(
-                &mut *model,
-                card.cache_bytes,
-                bytes,
-                &trace.iter().map(event),
-                &windows,
-            )),
+            Ok(mut model) => {
+                ends.push(replay(&mut *model, card.cache_bytes, bytes, &trace.iter(), &windows))
+            }
             Err(error) => return refused(error.to_string()),
         }
     }
@@ -74,15 +70,6 @@ fn cost(work: &Work) -> FlashCost {
         programmed_bytes: work.programmed_bytes.round() as u64,
         erases: (work.erases * 1000.0).round() / 1000.0,
     }
-}
-
-fn event(Access { ns, kind, offset, length }: Access) -> Event {
-    let kind = match kind {
-        AccessKind::Write => Kind::Write,
-        AccessKind::Discard => Kind::Discard,
-        AccessKind::Flush => Kind::Flush,
-    };
-    Event { ns, kind, offset, length }
 }
 
 #[cfg(test)]

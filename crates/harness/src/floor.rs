@@ -13,7 +13,7 @@ use embermark_workloads::{Info, Workload};
 use crate::cells::plain_cell;
 use crate::purpose::Purpose;
 use crate::session::Run;
-use crate::stage::Stages;
+use crate::stage::prepare_in_thread;
 use crate::{HarnessError, Result};
 
 /// The engine that does nothing.
@@ -85,21 +85,20 @@ fn point_read(info: &Info) -> Option<&'static str> {
 /// Returns the scale and the staged rows on which a workload's times are taken.
 fn rows(run: &Run<'_>, workload: &'static dyn Workload) -> Result<Option<(Scale, PathBuf)>> {
     let info = workload.info();
-    let id = info.id;
-    let staged = run.stages.largest(id, Scale::Rows(ROWS));
-    if staged.is_some() {
-        return Ok(staged);
+    let staged = run.stages.all(info.id);
+    if let Some(largest) = staged.iter().rfind(|(scale, _)| *scale <= Scale::Rows(ROWS)) {
+        return Ok(Some(largest.clone()));
     }
     if point_read(&info).is_none() {
-        return Ok(run.stages.all(id).into_iter().min_by_key(|(scale, _)| *scale));
+        return Ok(staged.into_iter().next());
     }
-    let (scale, mut own) = (Scale::Rows(ROWS), Stages::default());
     let dir = run.dirs.rows().join("floor");
     std::fs::create_dir(&dir)
         .map_err(|error| HarnessError::file(&dir, "create the folder", error))?;
+    let (scales, data) = ([Scale::Rows(ROWS)], DataSource::Synthetic);
     let interrupt = &run.options.interrupt;
-    own.add(workload, &[scale], &DataSource::Synthetic, run.plan.seed, &dir, interrupt)?;
-    own.file(id, scale).map(|file| Some((scale, file.to_owned())))
+    let own = prepare_in_thread(workload, &scales, &data, run.plan.seed, &dir, interrupt)?;
+    Ok(own.into_iter().next().map(|(scale, file, _)| (scale, file)))
 }
 
 /// Returns the median ns per operation of each phase whose runs have more than one.

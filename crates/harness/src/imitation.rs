@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::thread;
 
-use embermark_blockdev::{TimingAccuracy, enter_mount_namespace};
+use embermark_blockdev::enter_mount_namespace;
 use embermark_model::plan::Plan;
-use embermark_model::result::{StoragePath, StorageTimes};
+use embermark_model::result::StoragePath;
 use embermark_model::{CellId, Storage, StorageName};
-use embermark_storage::{FlashWork, Imitator};
+use embermark_storage::Imitator;
 use nix::unistd::geteuid;
 
 use crate::cells::{self, PlannedCell};
@@ -164,12 +164,4 @@ pub(crate) fn for_cells(
 
 pub(crate) fn has_storage(cell: &PlannedCell) -> bool {
     cell.skip.is_none() && cell.id.storage.is_some()
-}
-
-/// Converts the times and the flash work of a storage into the form of the result.
-pub(crate) fn storage_times(kept: TimingAccuracy, flash: Option<FlashWork>) -> StorageTimes {
-    let TimingAccuracy { requests, late, latest_ns, time_ns, late_ns } = kept;
-    let programmed_bytes = flash.map(|flash| flash.programmed_bytes);
-    let erases = flash.map(|flash| flash.erases);
-    StorageTimes { requests, late, latest_ns, time_ns, late_ns, programmed_bytes, erases }
 }

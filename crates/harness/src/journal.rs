@@ -24,7 +24,7 @@ pub(crate) const VERSION: u32 = 3;
 const OLDEST: u32 = 2;
 
 /// A journal that was read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Journal {
     /// The run.
     pub head: Head,
@@ -55,25 +55,6 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Makes a journal that has only its first line.
-    const fn new(head: Head) -> Self {
-        Self {
-            head,
-            prepared: None,
-            warnings: Vec::new(),
-            trials: Vec::new(),
-            drift: None,
-            counted: Vec::new(),
-            explained: Vec::new(),
-            not_counted: None,
-            not_modelled: None,
-            not_begun: None,
-            energy: None,
-            wear: None,
-            finished: None,
-        }
-    }
-
     /// Finds a trial of a cell that has ended.
     pub(crate) fn find_trial(&self, cell: &CellId, index: u32) -> Option<&Trial> {
         let is = |ended: &&EndedTrial| ended.trial.index == index && ended.cell == *cell;
@@ -104,7 +85,7 @@ impl Journal {
 }
 
 /// The first line.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Head {
     /// Version of the format. Its presence identifies the file.
     pub embermark_journal: u32,
@@ -200,7 +181,7 @@ fn read_whole(path: &Path) -> Result<(Journal, u64)> {
         return Err(wrong(0, other));
     }
     let head: Head = serde_json::from_slice(first).map_err(|e| wrong(0, e.to_string()))?;
-    let mut journal = Journal::new(head);
+    let mut journal = Journal { head, ..Journal::default() };
     for (number, line) in lines {
         match serde_json::from_slice(line) {
             Ok(line) => journal.apply(line),

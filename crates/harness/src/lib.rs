@@ -9,7 +9,7 @@
 //! # fn example(plan: &embermark_model::plan::Plan) -> Result<(), embermark_harness::HarnessError> {
 //! let mut options = RunOptions::new("results/today")?; // this program again, with `worker`
 //! options.interrupt = interrupt::on_signals()?;
-//! let mut progress = progress::on_stderr();
+//! let mut progress = progress::on_stderr(None);
 //! let result = embermark_harness::run(plan, &options, progress.as_mut())?;
 //! # Ok(())
 //! # }
@@ -24,7 +24,6 @@ mod child;
 pub mod client_machines;
 mod clock;
 mod companion;
-mod companion_command;
 mod confinement;
 mod counting;
 mod cpu_speeds;
@@ -84,14 +83,14 @@ mod worker_command;
 
 pub use catalog::Catalog;
 pub use child::kill_with_parent;
-pub use companion::{companion_main, serve_companion};
+pub use companion::companion_main;
 pub use engine_library::add_engine_library;
 pub use error::{HarnessError, Result};
 pub use facts::check_settings;
 pub use imitation::{PlanPreview, preview};
 pub use interrupt::Interrupt;
 pub use machine_limits::check_machine;
-pub use outdir::{JOURNAL, RESULT};
+pub use outdir::{JOURNAL, RESULT, remove_folder};
 pub use progress::Progress;
 pub use result_file::{assemble, result_bytes, write_result};
 pub use resumption::resume;

@@ -12,7 +12,7 @@ use embermark_model::network::LinkUse;
 use embermark_network::relay::Task;
 use embermark_network::{create_tunnel, round_trip};
 
-use crate::companion_command;
+use crate::companion;
 
 /// Role of the process that carries the packets.
 pub(crate) const ROLE: &str = "link";
@@ -40,7 +40,7 @@ impl Carrier {
         let device = create_tunnel().map_err(refused)?;
         let task = Task::new(&device, link.clone(), seed).map_err(refused)?;
         let task = serde_json::to_string(&task).map_err(|error| error.to_string())?;
-        let process = companion_command::start(ROLE, &task).map_err(refused)?;
+        let process = companion::start(ROLE, &task).map_err(refused)?;
         // No other process inherits the device.
         drop(device);
         let round_trip =

@@ -112,7 +112,7 @@ impl OutDir {
         for folder in stale.into_iter().flatten() {
             // Ending processes may still write to it.
             let is_used = |error: &io::Error| error.kind() == io::ErrorKind::DirectoryNotEmpty;
-            retry(LEAVE_TIMEOUT, is_used, || remove(folder))
+            retry(LEAVE_TIMEOUT, is_used, || remove_folder(folder))
                 .map_err(|e| HarnessError::file(folder, "remove what the run left", e))?;
         }
         this.create()?;
@@ -171,7 +171,7 @@ impl OutDir {
     pub fn site(&self, name: &str) -> Result<PathBuf> {
         let site = self.data.join(name);
         // An interrupted run may have left a part of this trial.
-        remove(&site)
+        remove_folder(&site)
             .and_then(|()| fs::create_dir(&site))
             .map_err(|error| HarnessError::file(&site, "create the database's folder", error))?;
         Ok(site)
@@ -185,16 +185,16 @@ impl OutDir {
             let _ = fs::File::open(site).map(syncfs);
             return Ok(());
         }
-        remove(site).map_err(|error| HarnessError::file(site, "remove the database", error))
+        remove_folder(site).map_err(|error| HarnessError::file(site, "remove the database", error))
     }
 }
 
 impl Drop for OutDir {
     fn drop(&mut self) {
         // What cannot be removed stays in the user's folder.
-        let _ = remove(&self.rows());
+        let _ = remove_folder(&self.rows());
         if !self.keep {
-            let _ = remove(&self.data);
+            let _ = remove_folder(&self.data);
         }
         // Only if empty.
         let _ = fs::remove_dir(self.out.path.join(LOGS));
@@ -213,7 +213,11 @@ pub(crate) fn readable_folder(dir: &Path, prefix: &str) -> Result<TempDir> {
         .map_err(|error| HarnessError::file(dir, "make a folder in it", error))
 }
 
-fn remove(dir: &Path) -> io::Result<()> {
+/// Removes a folder if it exists.
+///
+/// # Errors
+/// If it stays.
+pub fn remove_folder(dir: &Path) -> io::Result<()> {
     match fs::remove_dir_all(dir) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use embermark_model::foreign::{self, clipped};
 use embermark_model::result::ResultFile;
 use embermark_model::{CellId, Status};
-use indicatif::HumanDuration;
+use indicatif::{HumanDuration, ProgressDrawTarget};
 
 mod bar;
 
-pub use bar::Bar;
+use bar::Bar;
 
 /// Receives the progress of a run. A method that is not implemented shows nothing. Never called
 /// inside a clock, which runs in another process.
@@ -27,9 +27,6 @@ pub trait Progress {
     /// The result so far, for a run with a time limit: after every cell was measured once, and then
     /// every few seconds.
     fn so_far(&mut self, _result: &ResultFile) {}
-
-    /// The result so far in lines, which replace the earlier ones if possible.
-    fn screen(&mut self, _text: &str) {}
 
     /// A trial begins: number `number` of the run, from 1, and number `index` of its cell, from 0.
     fn trial(&mut self, _number: u32, _cell: &CellId, _index: u32) {}
@@ -53,12 +50,18 @@ pub struct Silent;
 
 impl Progress for Silent {}
 
+/// Formats the result so far in lines.
+pub type Provisional = Box<dyn Fn(&ResultFile) -> String>;
+
 /// Returns a progress bar if standard error is a terminal, and plain lines otherwise. Honours
-/// `NO_COLOR`.
-pub fn on_stderr() -> Box<dyn Progress> {
+/// `NO_COLOR`. Shows the result so far as `provisional` formats it.
+pub fn on_stderr(provisional: Option<Provisional>) -> Box<dyn Progress> {
     use std::io::IsTerminal;
     let terminal = std::io::stderr();
-    if terminal.is_terminal() { Box::new(Bar::default()) } else { Box::new(Lines::new(terminal)) }
+    match terminal.is_terminal() {
+        true => Box::new(Bar::new(ProgressDrawTarget::stderr(), provisional)),
+        false => Box::new(Lines::new(terminal, provisional)),
+    }
 }
 
 /// Formats `5 min` or `100 s`.
@@ -83,9 +86,9 @@ const LONGEST_REASON: usize = 1_000;
 
 /// Writes a line per trial: `[ 3/24] sqlite sensors 10k process single: ok 2.1 s, about 50 seconds
 /// to go`.
-#[derive(Debug)]
-pub struct Lines<W> {
+struct Lines<W> {
     to: W,
+    provisional: Option<Provisional>,
     trials: u32,
     ended: u32,
     /// Expected time of everything after the current trial.
@@ -100,9 +103,10 @@ pub struct Lines<W> {
 
 impl<W: Write> Lines<W> {
     /// Writes to `to` and ignores errors.
-    pub const fn new(to: W) -> Self {
+    const fn new(to: W, provisional: Option<Provisional>) -> Self {
         Self {
             to,
+            provisional,
             trials: 0,
             ended: 0,
             to_go: Duration::ZERO,
@@ -138,8 +142,11 @@ impl<W: Write> Progress for Lines<W> {
         self.within = Some((began, lasts, 0));
     }
 
-    fn screen(&mut self, text: &str) {
-        if !std::mem::replace(&mut self.shown, true) {
+    fn so_far(&mut self, result: &ResultFile) {
+        if !std::mem::replace(&mut self.shown, true)
+            && let Some(format) = &self.provisional
+        {
+            let text = format(result);
             text.lines().for_each(|line| self.line(line));
         }
     }
@@ -214,7 +221,7 @@ mod tests {
     #[test]
     fn each_trial_is_one_line_with_its_ending() {
         let cell = cell();
-        let mut lines = Lines::new(Vec::new());
+        let mut lines = Lines::new(Vec::new(), None);
         lines.started(24);
         lines.trial(3, &cell, 0);
         lines.phase("load", 1, 6);
@@ -233,7 +240,7 @@ mod tests {
     fn a_run_that_is_longer_than_its_time_says_by_how_much() {
         let began = Instant::now().checked_sub(Duration::from_secs(125)).unwrap();
         let says = |lasts| {
-            let mut lines = Lines::new(Vec::new());
+            let mut lines = Lines::new(Vec::new(), None);
             lines.started_for(began, Duration::from_secs(lasts));
             lines.trial(1, &cell(), 0);
             lines.trial_ended(Status::Capped, None, Duration::from_secs(120));
@@ -247,7 +254,7 @@ mod tests {
 
     #[test]
     fn from_the_third_trial_on_a_line_says_how_long_the_others_will_take() {
-        let mut lines = Lines::new(Vec::new());
+        let mut lines = Lines::new(Vec::new(), None);
         lines.started(5);
         for number in 1..=5 {
             lines.trial(number, &cell(), 0);

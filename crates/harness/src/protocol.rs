@@ -2,7 +2,6 @@
 //! and for a trial then [`Event`]s as JSON lines on its standard output.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -227,9 +226,9 @@ pub enum Event {
     },
 }
 
-/// Writes an event or an answer as one line.
-pub(crate) fn send(events: &mut File, event: &impl Serialize) -> io::Result<()> {
-    let mut line = serde_json::to_vec(event)?;
+/// Writes an event, an answer or a task as one line.
+pub(crate) fn send(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(what)?;
     line.push(b'\n');
-    events.write_all(&line)
+    to.write_all(&line)
 }

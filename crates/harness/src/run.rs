@@ -16,6 +16,7 @@ use crate::progress::Progress;
 use crate::protocol::StageRequest;
 use crate::run_options::RunOptions;
 use crate::session::Run;
+use crate::stage::prepare_in_thread;
 use crate::system::System;
 use crate::{HarnessError, Result, device, floor, journal, manifest, referees, wear};
 
@@ -126,15 +127,16 @@ impl Run<'_> {
             let names: Vec<String> = scales.iter().map(Scale::to_string).collect();
             self.progress.note(&format!("preparing rows of {id}: {}", names.join(", ")));
             let (dir, interrupt) = (self.dirs.rows(), &self.options.interrupt);
-            if self.plan.workload_files.contains_key(&id) {
+            let prepared = if self.plan.workload_files.contains_key(&id) {
                 // A process that reads the user's files may crash, and its memory is freed with it.
-                let plan = self.plan.clone();
-                let staging = StageRequest { plan, workload: id, scales, dir };
-                self.stages.add_in_process(staging, &self.options.worker, interrupt)?;
+                let (plan, workload) = (self.plan.clone(), id.clone());
+                let staging = StageRequest { plan, workload, scales, dir };
+                staging.ask(&self.options.worker, interrupt)?
             } else {
                 let (workload, plan) = (self.options.catalog.workload(&id)?, self.plan);
-                self.stages.add(workload, &scales, &plan.data, plan.seed, &dir, interrupt)?;
-            }
+                prepare_in_thread(workload, &scales, &plan.data, plan.seed, &dir, interrupt)?
+            };
+            self.stages.insert(&id, prepared);
             self.stop_if_interrupted()?;
         }
         referees::ask(self)?;

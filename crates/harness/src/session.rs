@@ -14,7 +14,7 @@ use crate::cells::PlannedCell;
 use crate::confinement::Confinement;
 use crate::database_size::disk_bytes;
 use crate::energy::Sampler;
-use crate::imitation::{self, Imitation};
+use crate::imitation::Imitation;
 use crate::outdir::OutDir;
 use crate::progress::{Progress, Silent};
 use crate::protocol::{Explain, Job};
@@ -242,7 +242,7 @@ impl Run<'_> {
             let _ = std::fs::remove_file(&log);
         }
         let removed = disk.map_or(Ok(Removed::default()), Disk::remove);
-        let Removed { trace, kept, flash } = removed.map_err(HarnessError::TrialDisk)?;
+        let Removed { trace, storage_times } = removed.map_err(HarnessError::TrialDisk)?;
         self.dirs.remove_site(&folder)?;
         if let Some(url) = self.plan.urls.get(&cell.engine) {
             let secrets = url.secrets();
@@ -255,7 +255,7 @@ impl Run<'_> {
         }
         if let Ok(trial) = &mut trial {
             trial.device_io = device_io.flatten();
-            trial.storage_times = kept.map(|kept| imitation::storage_times(kept, flash));
+            trial.storage_times = storage_times;
             if let Some(trace) = trace.filter(|_| looks) {
                 trial.flash = flash::model_cards(&self.plan.cards, &trace, &on_disk);
             }

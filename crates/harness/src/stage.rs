@@ -49,63 +49,15 @@ impl Stages {
         Err(HarnessError::resume(journal, problem))
     }
 
-    /// Writes the rows of a workload at each scale below `dir`. Existing ones are kept.
-    pub fn add(
-        &mut self,
-        workload: &'static dyn Workload,
-        scales: &[Scale],
-        data: &DataSource,
-        seed: u64,
-        dir: &Path,
-        interrupt: &Interrupt,
-    ) -> Result<()> {
-        let id = workload.id();
-        let scales = self.missing_scales(id, scales);
-        let (data, dir) = (data.clone(), dir.to_owned());
-        let write = move || prepare(workload, &scales, &data, seed, &dir);
-        self.insert(id, unless_interrupted(interrupt, write)?);
-        Ok(())
-    }
-
-    /// Does the same as [`add`](Self::add) in a separate process.
-    pub fn add_in_process(
-        &mut self,
-        staging: StageRequest,
-        worker: &WorkerCommand,
-        interrupt: &Interrupt,
-    ) -> Result<()> {
-        let scales = self.missing_scales(&staging.workload, &staging.scales);
-        let workload = staging.workload.clone();
-        if !scales.is_empty() {
-            let prepared = StageRequest { scales, ..staging }.ask(worker, interrupt)?;
-            self.insert(&workload, prepared);
-        }
-        Ok(())
-    }
-
-    /// Returns the scales that are not staged yet. The largest comes last, so that its description
-    /// of the rows remains.
-    fn missing_scales(&self, workload: &str, scales: &[Scale]) -> Vec<Scale> {
-        let mut scales = scales.to_vec();
-        scales.sort_unstable();
-        scales.retain(|scale| !self.files.contains_key(&(workload.to_owned(), *scale)));
-        scales
-    }
-
-    fn insert(&mut self, workload: &str, prepared: Vec<Prepared>) {
+    /// Adds the rows of a workload. The description of the last ones remains.
+    pub fn insert(&mut self, workload: &str, prepared: Vec<Prepared>) {
         for (scale, file, dataset) in prepared {
             self.datasets.insert(workload.to_owned(), dataset);
             self.files.insert((workload.to_owned(), scale), file);
         }
     }
 
-    /// Returns the largest staged scale of a workload that is at most `most`, and its file.
-    pub fn largest(&self, workload: &str, most: Scale) -> Option<(Scale, PathBuf)> {
-        let staged = self.files.iter().filter(|((id, scale), _)| id == workload && *scale <= most);
-        staged.max_by_key(|((_, scale), _)| *scale).map(|((_, scale), file)| (*scale, file.clone()))
-    }
-
-    /// Returns every scale of a workload with its file.
+    /// Returns every scale of a workload, in ascending order, with its file.
     pub fn all(&self, workload: &str) -> Vec<(Scale, PathBuf)> {
         let staged = self.files.iter().filter(|((id, _), _)| id == workload);
         staged.map(|((_, scale), file)| (*scale, file.clone())).collect()
@@ -120,7 +72,20 @@ impl Stages {
     }
 }
 
-/// Writes the rows of a workload at each scale below `dir`.
+/// Writes the rows of a workload at each scale below `dir`, the largest last, in another thread.
+/// Returns at once after an interrupt.
+pub(crate) fn prepare_in_thread(
+    workload: &'static dyn Workload,
+    scales: &[Scale],
+    data: &DataSource,
+    seed: u64,
+    dir: &Path,
+    interrupt: &Interrupt,
+) -> Result<Vec<Prepared>> {
+    let (scales, data, dir) = (scales.to_vec(), data.clone(), dir.to_owned());
+    unless_interrupted(interrupt, move || prepare(workload, &scales, &data, seed, &dir))
+}
+
 fn prepare(
     workload: &'static dyn Workload,
     scales: &[Scale],
@@ -128,10 +93,11 @@ fn prepare(
     seed: u64,
     dir: &Path,
 ) -> Result<Vec<Prepared>> {
-    let id = workload.id();
+    let (id, mut scales) = (workload.id(), scales.to_vec());
+    scales.sort_unstable();
     let Some(first) = scales.first() else { return Ok(Vec::new()) };
     let source = workload.source(data, seed).map_err(|e| failed(id, *first, e))?;
-    free_space::check_space(&*source, id, scales, dir)?;
+    free_space::check_space(&*source, id, &scales, dir)?;
     let stage = |scale: &Scale| {
         let file = dir.join(format!("{id}-{scale}.rows"));
         let dataset = source.stage(*scale, &file).map_err(|error| {

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use embermark_blockdev::{
-    self as blockdev, FileSystem, TimingAccuracy, Trace, TracedDevice, enter_mount_namespace,
+    self as blockdev, FileSystem, Trace, TracedDevice, enter_mount_namespace,
 };
 use embermark_model::Storage;
-use embermark_model::result::DeviceIo;
-use embermark_storage::{FlashWork, Imitated, Imitator};
+use embermark_model::result::{DeviceIo, StorageTimes};
+use embermark_storage::{Imitated, Imitator};
 use nix::sys::stat::{major, minor};
 use nix::unistd::{geteuid, syncfs};
 
@@ -99,10 +99,8 @@ pub(crate) enum Device<'a> {
 pub(crate) struct Removed {
     /// The requests that reached it, if they were recorded.
     pub trace: Option<Trace>,
-    /// Accuracy of the times of its storage, if it imitated one.
-    pub kept: Option<TimingAccuracy>,
-    /// The work of its storage's flash, if it has any.
-    pub flash: Option<FlashWork>,
+    /// How well it kept the times of its storage, if it imitated one.
+    pub storage_times: Option<StorageTimes>,
 }
 
 /// A mounted disk. Dropping it unmounts it and removes its image.
@@ -147,15 +145,14 @@ impl Mounted {
 
     fn unmount(self) -> Result<Removed, String> {
         let removed = match self {
-            Self::Plain(disk) => disk.unmount().map(|()| (None, None, None)),
-            Self::Recorded(device) => device.unmount().map(|trace| (Some(trace), None, None)),
+            Self::Plain(disk) => disk.unmount().map(|()| (None, None)),
+            Self::Recorded(device) => device.unmount().map(|trace| (Some(trace), None)),
             Self::Imitated(device) => {
-                let flash = device.flash();
-                device.unmount().map(|(trace, kept)| (Some(trace), Some(kept), flash))
+                device.unmount().map(|(trace, times)| (Some(trace), Some(times)))
             }
         };
-        let (trace, kept, flash) = removed.map_err(|error| error.to_string())?;
-        Ok(Removed { trace, kept, flash })
+        let (trace, storage_times) = removed.map_err(|error| error.to_string())?;
+        Ok(Removed { trace, storage_times })
     }
 }
 

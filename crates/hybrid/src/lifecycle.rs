@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use embermark_contract::{
     Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits,
-    Result,
+    Result, delegate,
 };
 
 use crate::NAME;
@@ -16,19 +16,23 @@ const INTERNAL_TABLES: usize = 4;
 
 #[deny(clippy::missing_trait_methods, reason = "a default would hide the front's own method")]
 impl Lifecycle for Hybrid {
+    // Upkeep needs no exclusive access, and the mirror only works in the background for its
+    // refreshes and queries.
+    delegate! {
+        front:
+        fn tier_settings(&mut self) -> Result<Vec<(String, String)>>;
+        fn upkeep(&mut self) -> Result<()>;
+        fn reconnect(&mut self) -> Option<Result<()>>;
+        fn connects_by_request(&self) -> bool;
+        fn background(&mut self, into: &mut Vec<Background>) -> Result<()>;
+        fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()>;
+        fn log_bytes(&mut self) -> Result<u64>;
+    }
+
     /// Limits of the front, less the hybrid's own four tables.
     fn limits(&self) -> Limits {
         let limits = self.front.limits();
         Limits { tables: limits.tables.map(|most| most.saturating_sub(INTERNAL_TABLES)), ..limits }
-    }
-
-    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
-        self.front.tier_settings()
-    }
-
-    /// Upkeep of the front, which needs no exclusive access.
-    fn upkeep(&mut self) -> Result<()> {
-        self.front.upkeep()
     }
 
     /// Maintains the front. Then builds the mirror if it does not exist, brings it up to date, and
@@ -69,32 +73,11 @@ impl Lifecycle for Hybrid {
         Ok(connection)
     }
 
-    fn reconnect(&mut self) -> Option<Result<()>> {
-        self.front.reconnect()
-    }
-
-    fn connects_by_request(&self) -> bool {
-        self.front.connects_by_request()
-    }
-
-    /// Figures of the front. The mirror only works for its refreshes and queries.
-    fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
-        self.front.background(into)
-    }
-
     /// Crashes the front. The mirror is rebuilt.
     fn crash_on_close(&mut self) -> Result<()> {
         self.front.crash_on_close()?;
         self.crashes = true;
         Ok(())
-    }
-
-    fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
-        self.front.suspend_checkpoints(bytes)
-    }
-
-    fn log_bytes(&mut self) -> Result<u64> {
-        self.front.log_bytes()
     }
 
     fn check(&mut self) -> Result<Checked> {

@@ -4,7 +4,6 @@
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use embermark_contract::sql::SqlStore;
 use embermark_contract::{ClientOpener, EngineError, Result};
@@ -89,7 +88,8 @@ pub(crate) struct MirrorWorker {
 fn run(tasks: &Receiver<Task>) {
     let mut worker = MirrorWorker { mirror: None, client: None };
     loop {
-        let task = match worker.refresh_interval() {
+        let client = worker.client.as_ref();
+        let task = match client.and_then(|client| client.shared.options.refresh_every) {
             Some(every) => tasks.recv_timeout(every),
             None => tasks.recv().map_err(RecvTimeoutError::from),
         };
@@ -102,12 +102,6 @@ fn run(tasks: &Receiver<Task>) {
 }
 
 impl MirrorWorker {
-    /// Returns how long the thread waits for a task before it refreshes. `None`: no background
-    /// refresh.
-    fn refresh_interval(&self) -> Option<Duration> {
-        self.client.as_ref()?.shared.options.refresh_every
-    }
-
     /// Refreshes in the background. A failure here occurs again, and is reported, at the next
     /// query.
     fn refresh(&mut self) {

@@ -12,8 +12,8 @@ use embermark_model::table::Table;
 pub use change::{Change, Commit, Removed, Set};
 pub use keys::{Count, Keys, KeysOf, OPS, Range, SKEW, Span};
 pub use question::{
-    Aggregate, Bound, Compute, Condition, Correlate, Group, Grouped, Having, NewestQuery, Operator,
-    OrderBy, Query,
+    Aggregate, Bound, Compute, Condition, Correlate, Group, Grouped, Having, Operator, OrderBy,
+    Query,
 };
 pub use work::{
     Arrive, End, Keep, LASTS, Mix, Pace, Part, Sequence, Snapshot, Sql, UNTIL_STEADY, Work,

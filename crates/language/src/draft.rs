@@ -100,8 +100,8 @@ impl Draft<'_> {
     /// Returns the time column: the last of the key if that is a timestamp, otherwise the only
     /// timestamp that is never absent.
     pub fn time(&self) -> Option<usize> {
-        let columns: Vec<_> = self.columns.iter().map(|column| column.column.as_ref()).collect();
-        time(&columns, self.key.as_deref().unwrap_or_default())
+        let is_time = |place: &usize| self.column(*place).is_some_and(is_time);
+        time_among(self.columns.len(), self.key.as_deref().unwrap_or_default(), is_time)
     }
 
     /// Returns the table if nothing was wrong.
@@ -119,13 +119,21 @@ impl Draft<'_> {
 /// Returns the time column of a table: the last of the key if that is a timestamp, otherwise the
 /// only timestamp that is never absent.
 pub fn time_column(table: &Table) -> Option<usize> {
-    time(&table.columns.iter().map(Some).collect::<Vec<_>>(), &table.key)
+    time_among(table.columns.len(), &table.key, |place| is_time(&table.columns[*place]))
 }
 
-fn time(columns: &[Option<&Column>], key: &[usize]) -> Option<usize> {
-    let is_time = |place: &usize| {
-        columns[*place].is_some_and(|c| !c.nullable && matches!(c.of, ColumnType::Timestamp(_)))
-    };
-    let mut times = (0..columns.len()).filter(is_time);
-    key.last().copied().filter(is_time).or_else(|| times.next().filter(|_| times.next().is_none()))
+/// Whether a column is a timestamp that is never absent.
+fn is_time(column: &Column) -> bool {
+    !column.nullable && matches!(column.of, ColumnType::Timestamp(_))
+}
+
+/// Returns the time column among this number of columns: the last of the key if it is a time,
+/// otherwise the only time.
+pub fn time_among(
+    columns: usize,
+    key: &[usize],
+    is_time: impl Fn(&usize) -> bool,
+) -> Option<usize> {
+    let mut times = (0..columns).filter(&is_time);
+    key.last().copied().filter(&is_time).or_else(|| times.next().filter(|_| times.next().is_none()))
 }

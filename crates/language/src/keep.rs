@@ -90,7 +90,7 @@ fn question(node: &Node<'_>, table: usize, phases: &[Member<'_>]) -> Option<usiz
     if work.table() != Some(table) {
         return node.mistake(format!("'{name}' is about another table"), "");
     }
-    if work.newest_query().is_some() {
+    if work.asks_newest() {
         return Some(place);
     }
     let what = format!("'{name}' is not a question about the newest rows");

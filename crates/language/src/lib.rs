@@ -41,9 +41,9 @@ pub use built_in::{BUILT_IN, PUBLISHED};
 pub use criterion::{Counted, counted, kind_of_machine};
 pub use definition::{
     Aggregate, Arrive, Asked, Bound, Change, Commit, Compute, Condition, Correlate, Count,
-    Definition, End, Group, Grouped, Having, Keep, Keys, KeysOf, LASTS, Mix, NewestQuery, OPS,
-    Operator, OrderBy, Pace, Part, Phase, Query, Range, Removed, SKEW, Sequence, Set, Snapshot,
-    Span, Sql, UNTIL_STEADY, Usual, Variant, Work,
+    Definition, End, Group, Grouped, Having, Keep, Keys, KeysOf, LASTS, Mix, OPS, Operator,
+    OrderBy, Pace, Part, Phase, Query, Range, Removed, SKEW, Sequence, Set, Snapshot, Span, Sql,
+    UNTIL_STEADY, Usual, Variant, Work,
 };
 pub use draft::time_column;
 pub use file::parse;

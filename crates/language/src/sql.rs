@@ -105,7 +105,7 @@ pub fn tokens(sql: &str) -> Vec<Token> {
                 continue;
             }
             '/' if rest.starts_with("/*") => {
-                let end = rest.find("*/").map_or(rest.len(), |at| at + 2);
+                let end = rest[2..].find("*/").map_or(rest.len(), |at| at + 4);
                 (spaced, rest) = (true, &rest[end..]);
                 continue;
             }
@@ -147,5 +147,6 @@ mod tests {
         assert!(!ordered("SELECT 'ORDER BY' FROM t -- ORDER BY a"));
         assert!(!ordered("SELECT \"order\" /* ORDER BY a */, 'é(' FROM t"));
         assert!(!ordered("SELECT 'it''s (', reorder, bypass FROM t"));
+        assert!(!ordered("SELECT a FROM t /*/ ORDER BY a */"), "its begin is not its end");
     }
 }

@@ -165,7 +165,7 @@ fn open(path: &Path) -> Result<Library, String> {
 }
 
 /// Describes an error of the loader, whose cause has the details.
-fn with_cause(error: &libloading::Error) -> String {
+pub fn with_cause(error: &libloading::Error) -> String {
     error.source().map_or_else(|| error.to_string(), |cause| cause.to_string())
 }
 

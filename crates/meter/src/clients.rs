@@ -7,8 +7,29 @@ use embermark_model::result::{ClientRun, Latency, OpenLoopSchedule};
 use crate::arrivals::ArrivalSchedule;
 use crate::clock::Clock;
 use crate::latency::{self, Histogram};
-use crate::merged_clients::{MergedClients, Track};
 use crate::meter::{Measured, Meter};
+use crate::progress::Progress;
+
+/// Measurements of the clients of a run.
+#[derive(Debug, Default)]
+pub(crate) struct MergedClients {
+    pub clients: Vec<ClientRun>,
+    pub response: Option<Histogram>,
+    pub late: Option<Histogram>,
+    /// Shares of their rate that they achieved.
+    pub achieved: Vec<f64>,
+    /// Their progress over time, if it was recorded.
+    pub tracks: Vec<Track>,
+}
+
+/// Progress of one client over time.
+#[derive(Debug)]
+pub(crate) struct Track {
+    pub progress: Progress,
+    /// Ticks of its start and its end.
+    pub between: (u64, u64),
+    pub ops: u64,
+}
 
 impl Meter {
     /// Makes a meter for one of several clients of the next run, with its schedule in an open loop.

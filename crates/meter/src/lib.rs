@@ -11,7 +11,6 @@ mod clients;
 mod clock;
 mod counter;
 mod latency;
-mod merged_clients;
 mod meter;
 mod pacer;
 mod progress;

@@ -7,9 +7,9 @@ use std::time::Duration;
 use embermark_model::result::Latency;
 
 use crate::arrivals::{ArrivalSchedule, OpenLoop};
+use crate::clients::MergedClients;
 use crate::clock::Clock;
 use crate::latency::{self, Histogram};
-use crate::merged_clients::MergedClients;
 use crate::progress::Progress;
 
 /// Number of operations timed one by one at the start of a phase's first run, to learn their speed.

@@ -21,13 +21,11 @@ mod medians;
 mod outlier;
 mod shift;
 mod student;
-mod welch;
 
 pub use means::mean_ratio_interval;
 pub use medians::{interval, may_be_equal, ratio_interval};
 pub use outlier::outliers;
-pub use shift::{Shift, holm};
-pub use welch::{discoveries, welch_p};
+pub use shift::{Shift, discoveries, holm, welch_p};
 
 /// Smallest number of trials for an interval.
 pub const FEWEST_TRIALS: usize = 3;

@@ -16,13 +16,11 @@ mod flash;
 mod loaded;
 mod machine;
 mod manifest;
-mod repeated;
 mod run;
 mod storage;
 mod timeline;
 mod trial;
 mod wear;
-mod write_behind;
 
 pub use cell::{Cell, LEFT_OUT};
 pub use client_machines::{ClientMachine, ClientMachines, ClockOffset};
@@ -33,16 +31,14 @@ pub use flash::{FlashCost, FlashModel, FlashOfPhase, FlashWork};
 pub use loaded::{Loaded, Maintenance};
 pub use machine::{Emulated, Machine};
 pub use manifest::{Drift, EngineFacts, EngineLibraryFacts, Floor, Manifest, Tool};
-pub use repeated::Repeated;
 pub use run::{
     ClientRun, Counts, Execution, Latency, Observed, OpenLoopSchedule, PhaseKind, PhaseResult,
-    Resources, Run,
+    Repeated, Resources, Run, WriteBehind,
 };
 pub use storage::{StoragePath, StorageTimes};
 pub use timeline::{Round, Slice, SliceLatency, Stall, SteadyFigure, SteadyState, Timeline};
 pub use trial::{BackgroundCpu, DeviceIo, DiskSize, Trial};
 pub use wear::{Wear, WearCounter, WearUnit};
-pub use write_behind::WriteBehind;
 
 /// The version of the schema that embermark writes. It rises when an old reader could misread a new
 /// file: schema 3 renamed fields of schemas 1 and 2, schema 4 added the status `not-run` and lists

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize, Serializer};
 pub use secrets::Secrets;
 
 mod form;
-mod hidden;
 mod keywords;
 mod parts;
 mod secrets;

@@ -98,19 +98,15 @@ impl Link {
 
 /// Ports of servers, which determine the direction of a packet.
 pub(crate) struct ServerPorts {
-    /// A bit per port.
-    ports: Vec<u64>,
+    /// Whether a port, by its number, is one.
+    is_server: Vec<bool>,
     /// Identification and direction of the last packet that was sent in fragments.
     fragmented: Option<(u16, Direction)>,
 }
 
 impl ServerPorts {
     pub fn new() -> Self {
-        Self { ports: vec![0; 65_536 / 64], fragmented: None }
-    }
-
-    fn is_server(&self, port: u16) -> bool {
-        self.ports[usize::from(port) / 64] >> (port % 64) & 1 == 1
+        Self { is_server: vec![false; 65_536], fragmented: None }
     }
 
     /// Returns the direction of an IPv4 packet. The side that opens a TCP connection is the client,
@@ -134,19 +130,20 @@ impl ServerPorts {
             return first.map_or(Direction::Up, |(_, direction)| direction);
         }
         let header_bytes = usize::from(header & 15) * 4;
+        let port = |at: usize| number(at).map(usize::from);
         let (Some(from), Some(to), TCP | UDP) =
-            (number(header_bytes), number(header_bytes + 2), *protocol)
+            (port(header_bytes), port(header_bytes + 2), *protocol)
         else {
             return Direction::Up;
         };
         // SYN without ACK.
         let opens = *protocol == TCP
             && packet.get(header_bytes + 13).is_some_and(|flags| flags & 0x12 == 2);
-        let first = *protocol == UDP && !self.is_server(from);
+        let first = *protocol == UDP && !self.is_server[from];
         if opens || first {
-            self.ports[usize::from(to) / 64] |= 1 << (to % 64);
+            self.is_server[to] = true;
         }
-        let direction = if self.is_server(to) { Direction::Up } else { Direction::Down };
+        let direction = if self.is_server[to] { Direction::Up } else { Direction::Down };
         if fragment & MORE_FRAGMENTS > 0 {
             self.fragmented = Some((identification, direction));
         }

@@ -7,11 +7,7 @@
 mod headline;
 mod piece;
 mod source;
-mod statistic;
-mod verdict;
 
 pub use headline::{Evidence, Figure, FigureSource, Headline, Measure, Printed, Unit};
 pub use piece::{Piece, Role};
-pub use source::{Source, all, find};
-pub use statistic::Statistic;
-pub use verdict::Verdict;
+pub use source::{Source, Statistic, Verdict, all, find};

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::{Headline, Piece, Statistic, Verdict};
+use crate::{Headline, Piece};
 
 /// A published comparison.
 #[derive(Clone, Debug, Deserialize)]
@@ -42,6 +42,33 @@ pub struct Source {
     /// Its conclusions.
     #[serde(rename = "verdict")]
     pub verdicts: Vec<Verdict>,
+}
+
+/// Statistic by which a source summarises its repetitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Statistic {
+    /// The mean.
+    Mean,
+    /// The median. For an even number it is the mean of the two middle figures.
+    Median,
+}
+
+/// A source's conclusion in embermark's words, and the headlines that decide whether it is true
+/// here too.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Verdict {
+    /// The conclusion in one line.
+    pub says: String,
+    /// Headlines of the source, by their text. The conclusion is true here if the ratio of each, as
+    /// published, is on the same side of 1 as in the source, or above 1 if the source states it in
+    /// words. Empty if nothing here decides it.
+    #[serde(default)]
+    pub by: Vec<String>,
+    /// Why it differs here, or cannot be repeated. If it is the same here, what restricts that: it
+    /// then begins with `but`.
+    pub because: Option<String>,
 }
 
 impl Source {

@@ -126,17 +126,17 @@ fn table<'a>(
     let kinds = &comparison.kinds;
     let mut engines: Vec<EngineAdvice> = Vec::new();
     let mut absent: Vec<(String, Durability, &str)> = Vec::new();
+    let is_here = |cell: &&Cell| groups.iter().any(|group| group.holds(&cell.id));
+    let cells = || file.cells.iter().filter(is_here);
     for group in &comparison.groups {
         for engine in &group.engines {
             let (name, tier) = (engine.name(), group.durability);
             if !engines.iter().any(|known| known.engine == name && known.tier == tier) {
-                let is_own = |cell: &&Cell| {
-                    (&*cell.id.engine, cell.id.durability) == (engine.id, tier)
-                        && groups.iter().any(|group| group.holds(&cell.id))
-                };
-                let own: Vec<&Cell> = file.cells.iter().filter(is_own).collect();
-                let is_here = own.iter().any(|cell| cell.status != Status::Unavailable);
-                if !own.is_empty() && !is_here {
+                let own = cells()
+                    .filter(|cell| (&*cell.id.engine, cell.id.durability) == (engine.id, tier));
+                let own: Vec<&Cell> = own.collect();
+                let is_available = own.iter().any(|cell| cell.status != Status::Unavailable);
+                if !own.is_empty() && !is_available {
                     let is_left_out = own.iter().all(|cell| cell.is_left_out());
                     let word =
                         if is_left_out { notes::LEFT_OUT } else { Status::Unavailable.name() };
@@ -164,11 +164,10 @@ fn table<'a>(
     let tiers = BTreeMap::from(tiers);
     // Work that ended before its first phase is in no line.
     let failed = |entry: &EngineAdvice, criterion: &str| {
-        let cells = file.cells.iter().filter(|cell| cell.status.is_failure());
-        let mut own = cells.filter(|cell| {
-            cell.id.durability == entry.tier
+        let mut own = cells().filter(|cell| {
+            cell.status.is_failure()
+                && cell.id.durability == entry.tier
                 && text::plain(&cell.id.engine) == entry.engine
-                && groups.iter().any(|group| group.holds(&cell.id))
         });
         let of = own.find(|cell| criteria::workloads(criterion).contains(&&*cell.id.workload))?;
         Some(of.status.to_string())
@@ -216,7 +215,7 @@ fn table<'a>(
         network,
         planned: text::unique(groups.iter().map(|group| remedy::Planned::new(group))),
         longer: remedy::longer(&file.plan),
-        criteria: criteria::list(),
+        criteria: criteria::CRITERIA.iter().map(|made| made.criterion).collect(),
         rests_on: rests_on.collect(),
         engines,
         commands: BTreeMap::new(),
@@ -239,7 +238,7 @@ fn place(groups: &[&Group<'_>], tier: Durability, workload: &str) -> Option<Stri
 
 /// Describes a group as the basis of ratios. `None` if nothing in it completed.
 fn rests_on(file: &ResultFile, group: &Group<'_>, criteria: Vec<&'static str>) -> Option<RestsOn> {
-    let protocol = Protocol::from_cells(file.cells.iter().filter(|cell| group.holds(&cell.id)))?;
+    let protocol = Protocol::from_cells(group.cells())?;
     let energy = notes::energy::source(file).filter(|_| criteria.contains(&"energy"));
     let protocol = [protocol.to_string()]
         .into_iter()

@@ -9,7 +9,6 @@ use embermark_model::result::{
 
 use crate::grid::{self, Annotated, Grid, Text, Tone};
 use crate::note::{Note, note};
-
 use crate::statistics::total;
 use crate::{flash, format, text};
 
@@ -77,7 +76,7 @@ impl Line<'_> {
         let id = &self.cell.id;
         let mut label = format!("{} {}", text::plain(&id.engine), text::plain(&id.variant));
         if let Some(trial) = self.trial {
-            label += &format!(", trial {}", trial + 1);
+            label += &format!(", trial {}", u64::from(trial) + 1);
         }
         let marks = [
             (self.cell.reference, grid::REFERENCE),

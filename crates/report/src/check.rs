@@ -9,8 +9,9 @@ use serde::Serialize;
 
 use crate::document::{self, Block};
 use crate::note::{self, Note, Section, note};
-use crate::{Options, ReportError, text};
+use crate::{Options, text};
 
+pub use crate::document::json;
 pub use anonymous::{Anonymous, Private, anonymous};
 
 /// Answer of a result to one rule.
@@ -97,14 +98,6 @@ impl Checked {
 /// Formats checks for a terminal.
 pub fn table(all: &[Checked], options: &Options<'_>) -> String {
     document::terminal(&all.iter().flat_map(blocks).collect::<Vec<_>>(), options)
-}
-
-/// Formats checks as JSON.
-///
-/// # Errors
-/// If a value has no JSON form, which does not happen here.
-pub fn json(all: &[Checked]) -> Result<String, ReportError> {
-    Ok(serde_json::to_string_pretty(all)? + "\n")
 }
 
 fn blocks(checked: &Checked) -> Vec<Block> {

@@ -10,11 +10,12 @@ use embermark_model::CellId;
 use embermark_model::result::ResultFile;
 use serde::Serialize;
 
+pub use crate::document::json;
 pub(crate) use manifests::ONE_RUN;
 pub use manifests::{Differences, conditions, differences, unpoolable};
 pub use pairs::StatusChange;
 pub(crate) use pairs::{Pairs, PhasePair, pairs};
-pub use render::{csv, json, markdown, table};
+pub use render::{csv, markdown, table};
 pub(crate) use render::{turned, unlike};
 pub use usage::UsageChange;
 

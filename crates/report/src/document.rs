@@ -1,11 +1,14 @@
 //! Reports, comparisons and advice as blocks, which are formatted for a terminal or as Markdown.
 
 use embermark_model::result::ResultFile;
+use serde::Serialize;
 
 use crate::grid::{self, Annotated, Grid, Text};
 use crate::note::{Note, Section};
 use crate::text::{joined, markdown as escaped};
-use crate::{Options, ageing, cost, evidence, flash, notes, published, scaling, table};
+use crate::{
+    Options, ReportError, ageing, cost, evidence, flash, notes, published, scaling, table,
+};
 
 /// A part of a document between blank lines. Some blocks have several such parts.
 pub(crate) enum Block {
@@ -68,11 +71,20 @@ pub(crate) fn markdown(blocks: &[Block]) -> String {
     joined(blocks.iter().flat_map(Block::markdown), "\n\n") + "\n"
 }
 
+/// Formats what a report is made of as JSON, for programs.
+///
+/// # Errors
+/// If a value has no JSON form, which does not happen with the types of this crate.
+pub fn json(value: &impl Serialize) -> Result<String, ReportError> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
+}
+
 /// Returns the whole report of a result.
 pub(crate) fn report(file: &ResultFile, options: &Options<'_>) -> Vec<Block> {
     let (comparison, durability) = evidence::compare(file, options.order, options.durability);
     let scaling = scaling::analyze(&comparison, options.explanations);
-    let mut blocks: Vec<Block> = notes::notice(file).map(Block::Head).into_iter().collect();
+    let notice = notes::unpublishable_notice(&file.unpublishable());
+    let mut blocks: Vec<Block> = notice.map(Block::Head).into_iter().collect();
     for group in &comparison.groups {
         let mut under = grid::subtitle(group);
         let grids = grid::group_tables(group, options, &scaling).into_iter();
@@ -82,7 +94,7 @@ pub(crate) fn report(file: &ResultFile, options: &Options<'_>) -> Vec<Block> {
         scaling::grids(&scaling),
         ageing::grids(file, options.rows_per_day),
         flash::grids(&comparison, options.rows_per_day),
-        cost::grids(file, &durability, &options.weights, options.published),
+        cost::grids(&comparison, &options.weights, options.published),
         published::comparisons(&comparison, options.published),
     ];
     blocks.extend(tables.into_iter().flatten().map(|one| Block::Table(one, Vec::new())));

@@ -77,7 +77,7 @@ pub enum Why {
 impl Standing {
     /// Whether the tier's promise was broken.
     pub const fn is_broken(&self) -> bool {
-        matches!(self, Self::Shown(of) if of.kills.violations + of.states.violations > 0)
+        matches!(self, Self::Shown(of) if of.kills.violations > 0 || of.states.violations > 0)
     }
 
     /// Combines the experiments in one tier with the same engine version, each with its run.
@@ -89,7 +89,7 @@ impl Standing {
             }))
         };
         let (kills, states) = (tries(Experiment::Kill), tries(Experiment::PowerCut));
-        if kills.violations + states.violations == 0 {
+        if kills.violations == 0 && states.violations == 0 {
             match (kills.tried, states.tried) {
                 (0, 0) => return Self::ByManual(Why::NeverTried),
                 (0, states) => return Self::ByManual(Why::NoKill(states)),

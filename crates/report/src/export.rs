@@ -2,8 +2,6 @@
 
 mod column;
 mod columns;
-mod energy;
-mod explained;
 mod flash;
 mod lines;
 mod observed;
@@ -147,7 +145,7 @@ fn bencher(file: &ResultFile) -> Result<String, ReportError> {
             benchmarks.insert(text::clipped(&name, LONGEST_NAME), measures);
         }
     }
-    Ok(serde_json::to_string_pretty(&benchmarks)? + "\n")
+    document::json(&benchmarks)
 }
 
 /// Returns a label for a result from its path: the file's name, or the folder's if the file is

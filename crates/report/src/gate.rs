@@ -10,10 +10,11 @@ use embermark_model::CellId;
 use embermark_model::result::ResultFile;
 use serde::Serialize;
 
+pub use crate::document::json;
 pub use columns::{columns, only};
 pub use engine_total::EngineTotal;
 pub use junit::junit;
-pub use render::{json, markdown, table};
+pub use render::{markdown, table};
 
 use crate::compare::{self, Differences, Pairs, PhasePair, StatusChange};
 use crate::statistics::{Shift, holm};

@@ -68,15 +68,7 @@ pub const fn is_built() -> bool {
     !TEMPLATE.is_empty()
 }
 
-/// Returns the page of one or several results.
-///
-/// # Errors
-/// If this build has no page, or if two files hold the same run.
-pub fn page(sources: &[Source<'_>], options: PageOptions<'_>) -> Result<String, ReportError> {
-    data(sources, options)?.html()
-}
-
-/// Returns the data of that page.
+/// Returns the data of the page of one or several results.
 ///
 /// # Errors
 /// If two files hold the same run.

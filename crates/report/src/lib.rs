@@ -35,7 +35,6 @@ mod table;
 mod tests;
 pub mod text;
 pub mod tuned;
-mod xml;
 
 use std::path::Path;
 

@@ -1,20 +1,18 @@
 //! Notes below the tables: what the marks mean, why a cell has no figures, and how the figures were
 //! measured.
 
-mod checked;
 pub(crate) mod energy;
 pub(crate) mod failures;
 pub(crate) mod network;
 mod pipelined;
-mod placed_figure;
 mod provenance;
 mod reading;
 mod repeated;
 mod sharing;
-mod steady;
 pub(crate) mod storage;
 mod timed;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use embermark_model::result::{Cell, PhaseResult, ResultFile};
@@ -25,16 +23,11 @@ use crate::drift::{self, Drift};
 use crate::evidence::{self, TierStanding};
 use crate::note::{Note, Section, names, non_empty, note};
 use crate::scaling::{self, Scaling};
-use crate::summary::Comparison;
-use crate::text;
+use crate::summary::{Comparison, Engine, Group, Measured, Row};
+use crate::{format, text};
 
 /// Marks engines whose figures were left out because their licence forbids publishing them.
 pub(crate) const LEFT_OUT: &str = "left out by licence";
-
-/// Returns the warning at the top of a report with figures that may not be published.
-pub(crate) fn notice(file: &ResultFile) -> Option<String> {
-    unpublishable_notice(&file.unpublishable())
-}
 
 /// Returns the warning at the top of a report with figures of these engines that may not be
 /// published.
@@ -56,6 +49,17 @@ fn phases(file: &ResultFile) -> impl Iterator<Item = (&Cell, &PhaseResult)> {
     trials.flat_map(|(cell, trial)| trial.phases.iter().map(move |phase| (cell, phase)))
 }
 
+/// A measurement with its group, its row and its engine.
+type PlacedFigure<'a> = (&'a Group<'a>, &'a Row<'a>, &'a Engine<'a>, &'a Measured<'a>);
+
+/// Names the position of a figure: `postgres load (commit-each), sensors 10k process`.
+fn position((group, row, engine, _): &PlacedFigure<'_>) -> String {
+    let (phase, variant) = (row.phase.unwrap_or_default(), row.variant.unwrap_or(group.variant));
+    let Group { workload, durability, .. } = group;
+    let place = format!("{workload} {} {durability}", group.extent);
+    text::plain(&format!("{} {phase} ({variant}), {place}", engine.name()))
+}
+
 /// Returns every note of a report, in sections.
 pub(crate) fn sections(
     comparison: &Comparison<'_>,
@@ -66,10 +70,10 @@ pub(crate) fn sections(
     let file = comparison.file;
     non_empty([
         ("Not ok", failures::notes(file)),
-        ("Answers", checked::notes(file)),
+        ("Answers", checked(file)),
         ("Times by a client's own clock", timed::notes(file)),
         ("Changes sent together", pipelined::notes(file)),
-        ("Until steady", steady::notes(file)),
+        ("Until steady", until_steady(file)),
         ("Short runs", repeated::notes(file)),
         ("Surprises", scaling::notes(scaling)),
         ("Warnings", warnings(file)),
@@ -80,6 +84,39 @@ pub(crate) fn sections(
         ("How to read it", reading::notes(comparison, scaling)),
         ("Measured with", provenance::notes(file, path)),
     ])
+}
+
+/// Lists what confirmed the answers that no oracle checks, with their phases: `agreed by sqlite and
+/// duckdb: shop cities, shop regions`.
+fn checked(file: &ResultFile) -> Vec<Note> {
+    let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (cell, phase) in phases(file) {
+        let Some(by) = &phase.checked_by else { continue };
+        let place = text::plain(&format!("{} {}", cell.id.workload, phase.phase));
+        places.entry(by).or_default().push(place);
+    }
+    let line = |(by, places)| note("", format!("{}: {}", text::plain(by), names(places)));
+    places.into_iter().map(line).collect()
+}
+
+/// Returns a line for each run of a mix that continues until it is steady: `sqlite rw both: steady
+/// after 12.3 s` or `not steady after 10 min: read`.
+fn until_steady(file: &ResultFile) -> Vec<Note> {
+    let mut lines = Vec::new();
+    for (cell, phase) in phases(file) {
+        for steady in phase.runs.iter().filter_map(|run| run.steady.as_ref()) {
+            let what = format!("{} {} {}", cell.id.engine, cell.id.workload, phase.phase);
+            let after = format::duration(steady.after_s * 1e9);
+            let restless = steady.figures.iter().filter(|(_, figure)| !figure.steady);
+            let restless = text::joined(restless.map(|(name, _)| name.clone()), ", ");
+            let says = match steady.reached {
+                true => format!("{what}: steady after {after}"),
+                false => format!("{what}: not steady after {after}: {restless}"),
+            };
+            lines.push(note("", text::plain(&says)));
+        }
+    }
+    lines
 }
 
 /// Returns what may have disturbed the figures.

@@ -11,7 +11,6 @@ use serde::Deserialize;
 
 use crate::grid::{Annotated, Grid, Text};
 use crate::note::note;
-
 use crate::summary::{Comparison, Figure};
 use crate::{PublishedDetail, format, text};
 

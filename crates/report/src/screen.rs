@@ -67,10 +67,10 @@ pub fn screen(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> St
     let rests_on = rests_on(&comparison, &durability, options.width);
     let turns = order_turns(&scaling, options.width);
     let not_ok = not_ok(&view, &scaling);
-    let rates = highest_rates(&view, &durability);
+    let rates = highest_rates(&view);
     let places = places(&view, files);
-    let notice = notes::notice(file).map(|face| table::heading(&face, options));
-    let mut out: Vec<String> = notice.into_iter().collect();
+    let notice = notes::unpublishable_notice(&file.unpublishable());
+    let mut out: Vec<String> = notice.iter().map(|face| table::heading(face, options)).collect();
     if let Some(device) = device::for_all_languages(&comparison, &durability) {
         let heads = [rests_on, turns, Some(places)].into_iter().flatten();
         out.push(text::joined(heads, "\n"));
@@ -300,7 +300,8 @@ fn places(view: &View<'_>, files: &Files<'_>) -> String {
     let result = view.options.path.map(|path| text::word(&path.display().to_string()));
     let command = |with: &str| result.as_ref().map(|path| with.replace("RESULT", path));
     let all_tables = command("embermark report RESULT --show tables");
-    let weights = advise::example(kinds);
+    let advice = advise::example(kinds)
+        .and_then(|weights| command(&format!("embermark advise RESULT --weight {weights}")));
     let lines = [
         ("measured", Some(measured(file))),
         ("storage", notes::storage::all_imitated(file)),
@@ -308,7 +309,7 @@ fn places(view: &View<'_>, files: &Files<'_>) -> String {
         ("page", files.page.map(shown)),
         ("tables", files.tables.map(shown)),
         ("tables", all_tables.filter(|_| files.tables.is_none())),
-        ("advice", command(&format!("embermark advise RESULT --weight {weights}"))),
+        ("advice", advice),
     ];
     let lines = lines.into_iter().filter_map(|(about, says)| Some((about, says?)));
     text::joined(lines.map(|(about, says)| format!("  {about:<8}  {says}")), "\n")
@@ -346,10 +347,10 @@ fn clipped(all: &[Note], width: usize, whole: &[String]) -> Vec<Note> {
 }
 
 /// Returns the block of highest rates, one line per phase that searched for one. `None` if no phase
-/// did. `durability` has what tests showed for the tiers.
-fn highest_rates(view: &View<'_>, durability: &[TierStanding]) -> Option<String> {
+/// did.
+fn highest_rates(view: &View<'_>) -> Option<String> {
     let mut lines = Vec::new();
-    for costs in cost::marked_costs(view.comparison.file, durability) {
+    for costs in cost::costs(view.comparison) {
         let searches = || costs.lines.iter().filter(|line| line.activity == Activity::Searches);
         for phase in text::unique(searches().map(|line| (line.phase, line.variant))) {
             let own = searches().filter(|line| (line.phase, line.variant) == phase);
@@ -359,7 +360,7 @@ fn highest_rates(view: &View<'_>, durability: &[TierStanding]) -> Option<String>
             rates.sort_by_key(|(rate, _)| std::cmp::Reverse(*rate));
             let rates = rates.into_iter().map(|(rate, line)| {
                 let rate = if rate == 0 { "none".to_owned() } else { format::count(rate) };
-                format!("{}{} {rate}", text::plain(line.engine), line.marks())
+                format!("{}{} {rate}", text::plain(line.engine.id), line.marks())
             });
             let rates = text::joined(rates, ", ");
             let (phase, variant) = phase;

@@ -16,6 +16,7 @@ mod standing;
 mod summaries;
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
 use std::path::{Path, PathBuf};
 
 use embermark_model::Durability;
@@ -226,6 +227,19 @@ impl<'a> Site<'a> {
         let json = html::inert(&serde_json::to_string(data)?);
         self.folder.write(&format!("data/{name}.js"), &format!("embermark(\"{name}\",{json})\n"))
     }
+}
+
+/// Returns the index of a key, whose value is in `all`. A new key gets the value that `make` returns.
+fn indexed<K: Eq + Hash, V>(
+    known: &mut HashMap<K, usize>,
+    all: &mut Vec<V>,
+    key: K,
+    make: impl FnOnce(&K) -> V,
+) -> usize {
+    *known.entry(key).or_insert_with_key(|key| {
+        all.push(make(key));
+        all.len() - 1
+    })
 }
 
 /// The programs of all cells, in the order of their first use.

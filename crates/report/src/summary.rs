@@ -206,6 +206,11 @@ impl<'a> Group<'a> {
         (self.workload, self.extent, self.durability) == (&*id.workload, id.extent(), id.durability)
     }
 
+    /// Returns its cells, in the order of the result.
+    pub fn cells(&self) -> impl Iterator<Item = &'a Cell> + Clone {
+        self.file.cells.iter().filter(move |cell| self.holds(&cell.id))
+    }
+
     /// Returns its memory limit and storage.
     pub const fn conditions(&self) -> Conditions {
         self.extent.conditions()
@@ -218,8 +223,7 @@ impl<'a> Group<'a> {
 
     /// Finds the cell of an engine in one of its variants.
     pub fn cell(&self, variant: &str, engine: &str) -> Option<&'a Cell> {
-        let of = |id: &CellId| (&*id.variant, &*id.engine) == (variant, engine);
-        self.file.cells.iter().find(|cell| self.holds(&cell.id) && of(&cell.id))
+        self.cells().find(|cell| (&*cell.id.variant, &*cell.id.engine) == (variant, engine))
     }
 
     /// Returns the number of rows of its workload, if known.

@@ -43,6 +43,16 @@ pub(crate) fn joined(all: impl IntoIterator<Item = String>, between: &str) -> St
     all.into_iter().collect::<Vec<String>>().join(between)
 }
 
+/// Joins the first `most` texts with commas, and counts the others: `a, b and 3 more`.
+pub(crate) fn first(all: &[impl AsRef<str>], most: usize) -> String {
+    let shown: Vec<&str> = all.iter().take(most).map(AsRef::as_ref).collect();
+    let shown = shown.join(", ");
+    match all.len().saturating_sub(most) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 /// Removes duplicates and keeps the order.
 pub(crate) fn unique<T: Clone + Eq + Hash>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut known = HashSet::new();

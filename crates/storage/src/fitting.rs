@@ -34,7 +34,12 @@ const KEEPS_UP: f64 = 1.25;
 /// - Stalls are not fitted: `flash` is absent. Sectors are not measured: they have the smallest size.
 pub fn fit_storage(name: StorageName, about: &str, measured: &Measured) -> Storage {
     let read = Line::fit(measured, Kind::Read, 0.0);
-    let spread = |kind, random, other: f64| page_latency(measured, kind, random, other);
+    // The 10th percentile, the median and the 90th percentile of requests of a page, less `other` µs
+    // each.
+    let spread = |kind, random, other: f64| {
+        let us = measured.series(kind, random, PAGE).map_or(&[][..], |series| &series.us);
+        [0.1, 0.5, 0.9].map(|share| percentile(us, share) - other)
+    };
     let page = PAGE as f64;
     let read_bytes = page * read.us_per_byte;
     let pairs = measured.series(Kind::FlushedWrite, true, PAGE);
@@ -168,13 +173,6 @@ fn slope(groups: &[Vec<[f64; 2]>; 2], through_zero: [bool; 2]) -> f64 {
         }
     }
     if down > 0.0 { up / down } else { 0.0 }
-}
-
-/// Returns the 10th percentile, the median and the 90th percentile of requests of a page, less
-/// `other` µs each.
-fn page_latency(measured: &Measured, kind: Kind, random: bool, other: f64) -> [f64; 3] {
-    let us = measured.series(kind, random, PAGE).map_or(&[][..], |series| &series.us);
-    [0.1, 0.5, 0.9].map(|share| percentile(us, share) - other)
 }
 
 /// Returns a spread around the fitted latency that is as wide as the measured one.

@@ -5,15 +5,13 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use embermark_blockdev::{
-    DeviceError, FileSystem, PathCost, Request, TimedDevice, Timing, TimingAccuracy, Trace,
-};
+use embermark_blockdev::{DeviceError, FileSystem, TimedDevice, Trace, measure_path};
 use embermark_flash::DeviceTooLarge;
 use embermark_model::Storage;
-use embermark_model::result::StoragePath;
+use embermark_model::result::{StoragePath, StorageTimes};
 use embermark_model::storage::Transfer;
 
-use crate::times::{FlashWork, Times};
+use crate::times::Times;
 
 /// A reason why a storage cannot be imitated.
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +28,7 @@ pub enum ImitationError {
 /// Imitates storages on this machine.
 #[derive(Debug)]
 pub struct Imitator {
-    path: PathCost,
+    path: StoragePath,
     _awake: Option<File>,
 }
 
@@ -43,13 +41,12 @@ impl Imitator {
     /// If FUSE or a loop device is not available.
     pub fn begin(folder: &Path) -> Result<Self, DeviceError> {
         let awake = keep_awake();
-        Ok(Self { path: PathCost::measure(folder)?, _awake: awake })
+        Ok(Self { path: measure_path(folder)?, _awake: awake })
     }
 
     /// Returns the cost of the path.
     pub const fn path(&self) -> StoragePath {
-        let PathCost { read_ns, write_ns, flush_ns, kib_ns } = self.path;
-        StoragePath { read_ns, write_ns, flush_ns, kib_ns }
+        self.path
     }
 
     /// Checks that a storage with a file system of `bytes` can be imitated here: it is slow enough,
@@ -112,9 +109,8 @@ impl Imitator {
         file_system: FileSystem,
     ) -> Result<Imitated, ImitationError> {
         let bytes = image.metadata().map_or(0, |image| image.len());
-        let times = self.times(storage, bytes)?;
-        let times = SharedTimes(Arc::new(Mutex::new(times)));
-        let timing = Box::new(times.clone());
+        let times = Arc::new(Mutex::new(self.times(storage, bytes)?));
+        let timing = Box::new(Arc::clone(&times));
         let (parallel, sector) = (storage.queue_depth, storage.sector_bytes);
         let device =
             TimedDevice::mount(folder, image, file_system, timing, parallel, sector, self.path)?;
@@ -138,37 +134,27 @@ pub struct Imitated {
     /// The mount point.
     pub at: PathBuf,
     device: TimedDevice,
-    times: SharedTimes,
+    /// The model, which the device shares.
+    times: Arc<Mutex<Times>>,
 }
 
 impl Imitated {
-    /// Returns the work of the translation layer so far, if the storage has one.
-    pub fn flash(&self) -> Option<FlashWork> {
-        self.times.0.lock().unwrap_or_else(PoisonError::into_inner).flash()
-    }
-
-    /// Unmounts the file system. Returns the trace of the device, including the unmounting, and how
-    /// well it kept the times of its model.
+    /// Unmounts the file system. Returns the trace of the device and how well it kept the times of
+    /// its model, including the unmounting, and the work of its flash before.
     ///
     /// # Errors
     /// If the file system is still in use.
-    pub fn unmount(self) -> Result<(Trace, TimingAccuracy), DeviceError> {
-        self.device.unmount()
+    pub fn unmount(self) -> Result<(Trace, StorageTimes), DeviceError> {
+        let flash = self.times.lock().unwrap_or_else(PoisonError::into_inner).flash();
+        let (trace, times) = self.device.unmount()?;
+        let programmed_bytes = flash.map(|flash| flash.programmed_bytes);
+        let erases = flash.map(|flash| flash.erases);
+        Ok((trace, StorageTimes { programmed_bytes, erases, ..times }))
     }
 }
 
 impl std::fmt::Debug for Imitated {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Imitated").field("at", &self.at).finish_non_exhaustive()
-    }
-}
-
-/// A model shared by the threads that serve the device and its owner.
-#[derive(Clone)]
-struct SharedTimes(Arc<Mutex<Times>>);
-
-impl Timing for SharedTimes {
-    fn end(&mut self, request: Request, now: u64) -> u64 {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).end(request, now)
     }
 }

@@ -11,9 +11,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use embermark_blockdev::{
-    FileSystem, PathCost, Request, RequestKind, TimedDevice, Timing, TimingAccuracy,
-    enter_mount_namespace,
+    FileSystem, Request, RequestKind, TimedDevice, Timing, enter_mount_namespace,
 };
+use embermark_model::result::{StoragePath, StorageTimes};
 use tempfile::TempDir;
 
 /// A model whose requests all take the same time, in parallel. It records them.
@@ -52,7 +52,7 @@ fn device(timing: &FixedTiming, parallel_requests: u32) -> Option<(TempDir, Time
     let folder = tempfile::tempdir().unwrap();
     let image = folder.path().join("image");
     FileSystem::Ext4.make(&image, 64 << 20).unwrap();
-    let (timing, path) = (Box::new(timing.clone()), PathCost::default());
+    let (timing, path) = (Box::new(timing.clone()), StoragePath::default());
     let device = TimedDevice::mount(
         folder.path(),
         &image,
@@ -98,7 +98,7 @@ fn a_request_takes_no_less_than_it_is_to_and_is_one_request() {
     file.sync_all().unwrap();
     assert!(timing.count(RequestKind::Flush) > flushes && begun.elapsed().as_millis() >= 3);
     drop(file);
-    let (trace, TimingAccuracy { requests, time_ns, .. }) = device.unmount().unwrap();
+    let (trace, StorageTimes { requests, time_ns, .. }) = device.unmount().unwrap();
     assert!(!trace.is_empty() && time_ns == requests * 3_000_000, "{requests} in {time_ns} ns");
 }
 
@@ -115,7 +115,7 @@ fn a_large_write_reaches_it_in_one_piece_and_its_content_is_kept() {
     assert!(largest >= Some(128 << 10), "{largest:?}");
     device.unmount().unwrap();
     let image = folder.path().join("image");
-    let (timing, path) = (Box::new(timing), PathCost::default());
+    let (timing, path) = (Box::new(timing), StoragePath::default());
     let (at, ext4) = (folder.path(), FileSystem::Ext4);
     let again = TimedDevice::mount(at, &image, ext4, timing, 1, SECTOR, path).unwrap();
     assert!(fs::read(again.at.join("large")).unwrap() == bytes);

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
-use embermark_blockdev::{AccessKind, FileSystem, TracedDevice, enter_mount_namespace};
+use embermark_blockdev::{FileSystem, RequestKind, TracedDevice, enter_mount_namespace};
 use tempfile::TempDir;
 
 /// Mounts an image of 2 GiB in a sparse file. `None` if this user may not.
@@ -61,8 +61,8 @@ fn what_is_noted_is_what_the_loop_device_counted() {
             let part = trace.iter().filter(move |access| (began..=ended).contains(&access.ns));
             part.filter(move |access| access.kind == kind)
         };
-        let bytes: u64 = of(AccessKind::Write).map(|access| access.length).sum();
-        let counted = (bytes, of(AccessKind::Flush).count() as u64);
+        let bytes: u64 = of(RequestKind::Write).map(|access| access.length).sum();
+        let counted = (bytes, of(RequestKind::Flush).count() as u64);
         assert_eq!(counted, (sectors * 512, flushes));
         assert!(bytes > 50 * 4096 && flushes >= 4, "{counted:?}");
     }
@@ -101,7 +101,7 @@ fn what_is_trimmed_is_noted_and_given_back() {
     };
     assert!(trimmed.status.success(), "{trimmed:?}");
     let trace = device.unmount().unwrap();
-    let discards = trace.iter().filter(|access| access.kind == AccessKind::Discard);
+    let discards = trace.iter().filter(|access| access.kind == RequestKind::Discard);
     assert!(discards.map(|access| access.length).sum::<u64>() >= 64 << 20);
     assert!(image.metadata().unwrap().blocks() + (60 << 11) < full, "it is sparse again");
 }

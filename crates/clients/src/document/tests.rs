@@ -1,10 +1,10 @@
 use std::sync::{Arc, Mutex};
 
-use embermark_contract::Store;
 use embermark_contract::document::{Order, Value};
+use embermark_contract::{Checked, ClientOpener, Join, Lifecycle, Store};
 
 use super::*;
-use crate::Answers;
+use crate::{Answers, Tape};
 
 static READINGS: CollectionDef = CollectionDef {
     name: "readings",

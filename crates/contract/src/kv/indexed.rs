@@ -77,20 +77,21 @@ impl Indexed {
 
 #[deny(clippy::missing_trait_methods, reason = "a default would hide the store's own method")]
 impl Lifecycle for Indexed {
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
-    }
-
-    fn upkeep(&mut self) -> Result<()> {
-        self.store.upkeep()
-    }
-
-    fn limits(&self) -> Limits {
-        self.store.limits()
-    }
-
-    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
-        self.store.tier_settings()
+    crate::delegate! {
+        store:
+        fn maintain(&mut self) -> Result<()>;
+        fn upkeep(&mut self) -> Result<()>;
+        fn limits(&self) -> Limits;
+        fn tier_settings(&mut self) -> Result<Vec<(String, String)>>;
+        fn reconnect(&mut self) -> Option<Result<()>>;
+        fn connects_by_request(&self) -> bool;
+        fn join(&self) -> Join;
+        fn open_client(&mut self) -> Result<ClientOpener>;
+        fn crash_on_close(&mut self) -> Result<()>;
+        fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()>;
+        fn log_bytes(&mut self) -> Result<u64>;
+        fn background(&mut self, into: &mut Vec<Background>) -> Result<()>;
+        fn check(&mut self) -> Result<Checked>;
     }
 
     /// Refuses a program in another language once a table has an index. This store maintains the
@@ -105,42 +106,6 @@ impl Lifecycle for Indexed {
         Err(EngineError::impossible(why))
     }
 
-    fn reconnect(&mut self) -> Option<Result<()>> {
-        self.store.reconnect()
-    }
-
-    fn connects_by_request(&self) -> bool {
-        self.store.connects_by_request()
-    }
-
-    fn join(&self) -> Join {
-        self.store.join()
-    }
-
-    fn open_client(&mut self) -> Result<ClientOpener> {
-        self.store.open_client()
-    }
-
-    fn crash_on_close(&mut self) -> Result<()> {
-        self.store.crash_on_close()
-    }
-
-    fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
-        self.store.suspend_checkpoints(bytes)
-    }
-
-    fn log_bytes(&mut self) -> Result<u64> {
-        self.store.log_bytes()
-    }
-
-    fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
-        self.store.background(into)
-    }
-
-    fn check(&mut self) -> Result<Checked> {
-        self.store.check()
-    }
-
     fn close(self: Box<Self>) -> Result<()> {
         self.store.close()
     }
@@ -148,6 +113,12 @@ impl Lifecycle for Indexed {
 
 #[deny(clippy::missing_trait_methods, reason = "a default would hide the store's own method")]
 impl KvStore for Indexed {
+    crate::delegate! {
+        store:
+        fn mirror(&mut self) -> Option<&mut dyn Mirror>;
+        fn bulk_sorted(&self) -> bool;
+    }
+
     /// The indexes must be those that the table was created with.
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
         let table = self.store.table(def)?;
@@ -170,10 +141,6 @@ impl KvStore for Indexed {
 
     fn keeps_indexes(&self) -> bool {
         true
-    }
-
-    fn mirror(&mut self) -> Option<&mut dyn Mirror> {
-        self.store.mirror()
     }
 
     fn clear(&mut self, table: Table) -> Result<()> {
@@ -204,10 +171,6 @@ impl KvStore for Indexed {
             }
         }
         Ok(rows)
-    }
-
-    fn bulk_sorted(&self) -> bool {
-        self.store.bulk_sorted()
     }
 
     /// Finds the keys of a table with indexes and removes each with its entries, because the

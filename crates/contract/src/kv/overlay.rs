@@ -107,7 +107,7 @@ impl<B: BlindWrites> Operations for Overlay<B> {
         let Some(changes) = changes.filter(|changes| !changes.is_empty()) else {
             return self.below.scan(table, range, visit);
         };
-        if matches!((range.from, range.to), (Some(from), Some(to)) if from >= to) {
+        if range.is_empty() {
             return Ok(());
         }
         let back = range.direction == Direction::Backward;

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::{fs, io};
 
 use embermark_durability::journal::Journal;
-use embermark_harness::{JOURNAL, RESULT, interrupt};
+use embermark_harness::{JOURNAL, RESULT, interrupt, remove_folder};
 use embermark_report::evidence::full_disk_markdown;
 use embermark_report::html;
 
@@ -99,10 +99,6 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
 }
 
 fn remove(folder: &Path) -> Result<(), Failure> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(Failure::runtime(format!("cannot remove {}: {error}", folder.display())))
-        }
-        _ => Ok(()),
-    }
+    let failed = |error| Failure::runtime(format!("cannot remove {}: {error}", folder.display()));
+    remove_folder(folder).map_err(failed)
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use embermark_fleet::{DeviceOutcome, FleetError, MeasuredDevice, RunOptions};
+use embermark_fleet::{DeviceOutcome, FleetError, RunOptions};
 use embermark_model::plan::Plan;
 use embermark_report::evidence::Record;
 use embermark_report::fleet::Fleet;
@@ -146,9 +146,8 @@ fn fleet_results(fleet: &Path) -> Result<(Vec<DeviceResult>, Vec<DeviceOutcome>)
     let measured = embermark_fleet::measured_devices(fleet)?;
     let last = embermark_fleet::last_run(fleet)?;
     let reported = last.into_iter().flat_map(|last| last.devices);
-    let lacking =
-        reported.filter(|one| measured.iter().all(|has| has.device != one.device)).collect();
-    let result = |one: MeasuredDevice| DeviceResult { device: one.device, path: one.result };
+    let lacking = reported.filter(|one| !measured.contains_key(&one.device)).collect();
+    let result = |(device, path)| DeviceResult { device, path };
     Ok((measured.into_iter().map(result).collect(), lacking))
 }
 

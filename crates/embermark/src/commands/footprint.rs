@@ -15,9 +15,7 @@ use serde::Serialize;
 use super::options::databases_folder;
 use crate::error::{Failure, INTERRUPTED};
 use crate::output;
-use crate::plan::{
-    cache, check_accepted, direct_columns, milliseconds, not_accepted, parse_configuration,
-};
+use crate::plan::{cache, direct_columns, milliseconds, not_accepted, parse_configuration};
 
 /// The arguments of `embermark footprint`.
 #[derive(Args)]
@@ -88,9 +86,9 @@ struct Line {
 pub fn show(args: FootprintArgs) -> Result<ExitCode, Failure> {
     let idle = Duration::from_millis(milliseconds("--idle", &args.idle)?);
     let cache_bytes = cache(&args.cache)?;
+    let FootprintArgs { engines, engine_library, configuration, accept_license, .. } = &args;
     let (words, configurations, names) =
-        direct_columns("footprint", &args.engines, &args.engine_library, &args.configuration)?;
-    check_accepted(&args.accept_license)?;
+        direct_columns("footprint", engines, engine_library, configuration, accept_license)?;
     let dir = databases_folder(args.dir)?;
     let catalog = Catalog::default();
     let worker = WorkerCommand::this_program()?;

@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
-use embermark_harness::progress::{self, Progress};
-use embermark_harness::{HarnessError, RESULT, RunOptions, check_machine, check_settings};
+use embermark_harness::{
+    HarnessError, RESULT, RunOptions, check_machine, check_settings, progress,
+};
 use embermark_model::plan::Plan;
 use embermark_model::result::{Cell, ResultFile};
-use embermark_model::{CellId, Status};
+use embermark_report::evidence::Record;
 use embermark_report::{Format, Options};
 
 use super::page;
@@ -36,12 +36,12 @@ pub fn measure(start: RunStart<'_>, options: &RunOptions) -> Result<Option<Resul
             check_settings(&plan.configurations, &plan.durabilities, &dir, worker, catalog)?;
         tried.iter().for_each(|says| say!("{says}"));
     }
-    let known = ReportFacts::new(Vec::new());
-    let mut progress = Provisional { under: progress::on_stderr(), known };
-    let progress: &mut dyn Progress = &mut progress;
+    let durability = Record::with(Vec::new());
+    let provisional = move |result: &ResultFile| provisional(result, &durability);
+    let mut progress = progress::on_stderr(Some(Box::new(provisional)));
     let outcome = match start {
-        RunStart::Begin(plan) => embermark_harness::run(plan, options, progress),
-        RunStart::Resume(plan) => embermark_harness::resume(plan, options, progress),
+        RunStart::Begin(plan) => embermark_harness::run(plan, options, progress.as_mut()),
+        RunStart::Resume(plan) => embermark_harness::resume(plan, options, progress.as_mut()),
     };
     match outcome {
         Err(HarnessError::Interrupted { result }) => Ok(result.map(|result| *result)),
@@ -52,56 +52,16 @@ pub fn measure(start: RunStart<'_>, options: &RunOptions) -> Result<Option<Resul
 /// Rows of a terminal that the progress bar and its surroundings take.
 const PROGRESS_ROWS: usize = 5;
 
-/// Progress that also shows the results so far, once every cell was measured.
-struct Provisional {
-    under: Box<dyn Progress>,
-    known: ReportFacts,
-}
-
-impl Progress for Provisional {
-    fn note(&mut self, text: &str) {
-        self.under.note(text);
-    }
-
-    fn started(&mut self, trials: u32) {
-        self.under.started(trials);
-    }
-
-    fn started_for(&mut self, began: Instant, lasts: Duration) {
-        self.under.started_for(began, lasts);
-    }
-
-    fn so_far(&mut self, result: &ResultFile) {
-        let (width, rows) = output::terminal();
-        let durability = &self.known.durability;
-        let options = Options { width, durability, ..Options::default() };
-        let screen = embermark_report::provisional(result, &options);
-        // On a small terminal only the end is shown, which has the table.
-        let lines: Vec<&str> = screen.lines().collect();
-        let from =
-            rows.map_or(0, |rows| lines.len().saturating_sub(rows.saturating_sub(PROGRESS_ROWS)));
-        self.under.screen(&lines[from..].join("\n"));
-    }
-
-    fn trial(&mut self, number: u32, cell: &CellId, index: u32) {
-        self.under.trial(number, cell, index);
-    }
-
-    fn phase(&mut self, name: &str, run: u32, runs: u32) {
-        self.under.phase(name, run, runs);
-    }
-
-    fn to_go(&mut self, lasts: Duration) {
-        self.under.to_go(lasts);
-    }
-
-    fn trial_ended(&mut self, status: Status, reason: Option<&str>, wall: Duration) {
-        self.under.trial_ended(status, reason, wall);
-    }
-
-    fn finished(&mut self) {
-        self.under.finished();
-    }
+/// Formats the result so far for the terminal on standard error. On a small one only the end is
+/// shown, which has the table.
+fn provisional(result: &ResultFile, durability: &Record) -> String {
+    let (width, rows) = output::terminal();
+    let options = Options { width, durability, ..Options::default() };
+    let screen = embermark_report::provisional(result, &options);
+    let lines: Vec<&str> = screen.lines().collect();
+    let from =
+        rows.map_or(0, |rows| lines.len().saturating_sub(rows.saturating_sub(PROGRESS_ROWS)));
+    lines[from..].join("\n")
 }
 
 /// Writes the page and the tables of a result next to it, in `out`. The measurement is done and

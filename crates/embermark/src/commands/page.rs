@@ -34,7 +34,8 @@ pub fn write(
         durability: &known.durability,
         rows_per_day: known.rows_per_day,
     };
-    let page = html::page(&sources, options).map_err(|error| match error {
+    let page = html::data(&sources, options).and_then(|page| page.html());
+    let page = page.map_err(|error| match error {
         ReportError::SameRun { .. } => Failure::usage(error),
         _ => Failure::runtime(error),
     })?;

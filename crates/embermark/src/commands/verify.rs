@@ -70,7 +70,7 @@ pub fn verify(args: VerifyArgs) -> Result<ExitCode, Failure> {
         })?;
     let interrupt = interrupt::on_signals()?;
     let options = RunOptions { once_per_setting: true, interrupt, ..RunOptions::new(out.path())? };
-    let mut progress = progress::on_stderr();
+    let mut progress = progress::on_stderr(None);
     let result = embermark_harness::run(&plan, &options, progress.as_mut())?;
     let mut shown = table(&result, &plan.engines);
     let bad: Vec<&Cell> = result.cells.iter().filter(|cell| cell.has_failure()).collect();

@@ -9,6 +9,25 @@ use super::args::PlanArgs;
 use super::{configurations, files, milliseconds};
 use crate::error::Failure;
 
+/// Keys that leave the default plan its work. Any other key replaces it, also a new one.
+const BESIDE_WORK: [&str; 15] = [
+    "engines",
+    "configuration",
+    "client",
+    "engine-library",
+    "tier",
+    "for",
+    "cache",
+    "memory-limit",
+    "storage",
+    "network",
+    "seed",
+    "effort",
+    "url",
+    "accept-license",
+    "card",
+];
+
 impl PlanArgs {
     /// Reads a plan file: TOML with the names of [`PlanArgs`] as keys.
     pub fn read(path: &Path) -> Result<Self, Failure> {
@@ -30,47 +49,12 @@ impl PlanArgs {
     pub fn or_default(self) -> Result<Self, Failure> {
         let is_file = |name: &String| files::is_file(name);
         let files = !self.workloads.is_empty() && self.workloads.iter().all(is_file);
-        // Without `..Self::default()`, so that a new option is in one of the two groups.
-        let about_engines = Self {
-            // These leave the default plan its work.
-            workloads: if files { self.workloads.clone() } else { Vec::new() },
-            lenient: self.lenient.clone().filter(|_| files),
-            engines: self.engines.clone(),
-            configuration: self.configuration.clone(),
-            client: self.client.clone(),
-            engine_library: self.engine_library.clone(),
-            tier: self.tier.clone(),
-            lasts: self.lasts.clone(),
-            cache: self.cache.clone(),
-            memory_limit: self.memory_limit.clone(),
-            storage: self.storage.clone(),
-            network: self.network.clone(),
-            seed: self.seed,
-            effort: self.effort.clone(),
-            url: self.url.clone(),
-            accept_license: self.accept_license.clone(),
-            card: self.card.clone(),
-            // These replace it.
-            scale: Vec::new(),
-            scales_until: None,
-            variant: Vec::new(),
-            phases: Vec::new(),
-            data: None,
-            trials: None,
-            runs: None,
-            warmup_runs: None,
-            max_run_time: None,
-            window: None,
-            warm_up: None,
-            timeout: None,
-            p99_limit: None,
-            disk_size: None,
-            clients: None,
-            rate: None,
-            cold: false,
-            then: Vec::new(),
-        };
-        if self != about_engines || (files && files::until_steady(&self.workloads)?) {
+        let mut beside = BESIDE_WORK.to_vec();
+        if files {
+            beside.extend(["workloads", "lenient"]);
+        }
+        let replaces_work = self.key_beside(&beside)?.is_some();
+        if replaces_work || (files && files::until_steady(&self.workloads)?) {
             return Ok(self);
         }
         let mut default: Self = toml::from_str(Self::DEFAULT).map_err(Failure::runtime)?;
@@ -107,15 +91,26 @@ impl PlanArgs {
     /// of `other`.
     pub fn or(self, other: Self) -> Result<Self, Failure> {
         configurations::distinct(&self.configuration)?;
-        let named = |args| serde_json::from_value(serde_json::to_value(args)?);
         let merged = || {
-            let (given, mut all): (Map<_, _>, Map<_, _>) = (named(&self)?, named(&other)?);
-            let none = [json!(null), json!([]), json!({}), json!(false)];
-            let is_given = |value: &Value| !none.contains(value);
-            all.extend(given.into_iter().filter(|(_, value)| is_given(value)));
+            let mut all = other.given()?;
+            all.extend(self.given()?);
             serde_json::from_value(all.into())
         };
         merged().map_err(Failure::runtime)
+    }
+
+    /// Returns the values that are given, by the keys of a plan file.
+    fn given(&self) -> serde_json::Result<Map<String, Value>> {
+        let none = [json!(null), json!([]), json!({}), json!(false)];
+        let mut given: Map<String, Value> = serde_json::from_value(serde_json::to_value(self)?)?;
+        given.retain(|_, value| !none.contains(value));
+        Ok(given)
+    }
+
+    /// Returns a key of a plan file that is given and not among these, if there is one.
+    pub fn key_beside(&self, keys: &[&str]) -> Result<Option<String>, Failure> {
+        let given = self.given().map_err(Failure::runtime)?;
+        Ok(given.into_iter().map(|(key, _)| key).find(|key| !keys.contains(&key.as_str())))
     }
 
     /// Adds the additions for a run of this length. Returns those that are left out, as text.

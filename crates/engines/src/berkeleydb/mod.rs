@@ -170,6 +170,5 @@ pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     open: store::open,
     settings: SETTINGS,
     explained: EXPLAINED,
-    has_maintenance: true,
     join: None,
 };

@@ -22,8 +22,8 @@ use crate::settings::lines;
 use crate::sql::QueryKind;
 use crate::sql_driver::Stopped;
 use crate::{
-    Availability, Candidate, ConnectionParameters, Engine, Info, OpenOptions, Opened, Origin,
-    Result, Setting, SettingValues, Settings, Tier,
+    Availability, Candidate, ConnectionParameters, Engine, EngineError, Info, OpenOptions, Opened,
+    Origin, Result, Setting, SettingValues, Settings, Tier,
 };
 use embermark_libraries::duckdb::NAME;
 use embermark_libraries::duckdb::connection::Connection;
@@ -32,6 +32,24 @@ use statement::Prepared;
 use store::Session;
 pub(crate) use tier::FSYNC_MODE;
 use tier::{Log, tiers};
+
+/// What DuckDB reads as a pattern or as the end of a folder's name, in a pattern of files. It has
+/// no way to write these characters themselves (`LocalFileSystem::Glob`,
+/// <https://github.com/duckdb/duckdb/blob/main/src/common/local_file_system.cpp>).
+const OF_PATTERNS: [char; 4] = ['\\', '*', '?', '['];
+
+/// Returns an error if DuckDB cannot read Parquet files in a folder, because its path is a pattern.
+///
+/// # Errors
+/// Unsupported by the engine `id`.
+pub(crate) fn check_no_pattern(id: &'static str, dir: &Path) -> Result<()> {
+    if dir.to_string_lossy().contains(OF_PATTERNS) {
+        let path = dir.display();
+        let what = format!("a folder whose path has \\, *, ? or [ ({path}): choose another folder");
+        return Err(EngineError::unsupported(id, what));
+    }
+    Ok(())
+}
 
 /// Name of the database's file in its folder.
 const FILE: &str = "embermark.duckdb";
@@ -192,7 +210,7 @@ impl DatabaseConfig {
     /// Sets on a connection those settings of a configuration that an open database accepts.
     fn configure(&self, connection: &Connection) -> Result<()> {
         self.runtime_settings().try_for_each(|(name, value)| {
-            connection.batch(&format!("SET {name} = {}", literal(value))).map(drop)
+            connection.batch(&format!("SET {name} = {}", literal(value)))
         })
     }
 }

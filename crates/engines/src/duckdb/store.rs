@@ -63,7 +63,7 @@ impl Driver for Session {
 
     fn batch(&mut self, sql: &str) -> Result<()> {
         self.changes += 1;
-        self.connection.batch(sql).map(drop)
+        self.connection.batch(sql)
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Prepared> {
@@ -180,7 +180,7 @@ impl Driver for Session {
     /// a locked configuration refuses this and allows no exception for it.
     fn crash_on_close(&mut self) -> Result<()> {
         self.require_log()?;
-        let done = self.connection.batch("PRAGMA disable_checkpoint_on_shutdown").map(drop);
+        let done = self.connection.batch("PRAGMA disable_checkpoint_on_shutdown");
         let what = "recovery after a query of a workload file: its configuration is then locked, \
                     and closing takes a checkpoint";
         done.map_err(|error| match error.to_string().contains("has been locked") {
@@ -193,7 +193,7 @@ impl Driver for Session {
     /// (<https://duckdb.org/docs/stable/configuration/overview>), a setting of the open database.
     fn suspend_checkpoints(&mut self, _: u64) -> Result<()> {
         self.require_log()?;
-        self.connection.batch("SET GLOBAL wal_autocheckpoint = '1TB'").map(drop)
+        self.connection.batch("SET GLOBAL wal_autocheckpoint = '1TB'")
     }
 
     fn log_bytes(&mut self) -> Result<u64> {

@@ -97,7 +97,7 @@ fn lock_down<'a>(
             names.join(", ")
         );
     }
-    connection.batch(&all).map(drop)
+    connection.batch(&all)
 }
 
 /// Checks with the parser that a text is one query, and that it only calls functions that read.

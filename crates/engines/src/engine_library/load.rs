@@ -1,7 +1,6 @@
 //! Loads a library, and reads and validates its description.
 
 use std::collections::BTreeSet;
-use std::error::Error;
 use std::ffi::{CStr, c_char};
 use std::mem::{MaybeUninit, offset_of, size_of};
 use std::path::Path;
@@ -15,6 +14,7 @@ use super::description::{
     AllowedValues, EngineDescription, Offer, SettingDescription, TierDescription,
 };
 use super::dialect::LibraryDialect;
+use crate::library::with_cause;
 
 /// Maximum number of entries of a list. A longer list probably lacks its end mark.
 const MAX_ENTRIES: usize = 1_000;
@@ -38,11 +38,6 @@ pub(super) fn load(path: &Path) -> Result<(Api, EngineDescription), String> {
     // SAFETY: as the header requires: the function is called with a version, and returns null or an
     // engine that lives as long as the library, which stays loaded.
     unsafe { read(entry(abi::ABI)) }
-}
-
-/// Returns an error of the loader, whose cause has the details.
-fn with_cause(error: &libloading::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), |cause| cause.to_string())
 }
 
 /// Reads an engine's struct.

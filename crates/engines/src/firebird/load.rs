@@ -27,8 +27,7 @@ pub(super) fn insert(
     table: &TableDef,
     rows: &mut dyn Rows,
 ) -> Result<u64> {
-    let names: Vec<&str> = table.columns.iter().map(|(name, ..)| *name).collect();
-    let sql = FirebirdSql.insert_rows(table.name, &names, 1);
+    let sql = FirebirdSql.insert_rows(table.name, &table.column_names(), 1);
     let could_not = |e| failed(format!("run `{sql}`"), &e);
     let mut insert = Prepared::new(connection, &sql, 0).map_err(could_not)?;
     if insert.takes_blobs() {

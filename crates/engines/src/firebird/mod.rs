@@ -23,8 +23,7 @@ use embermark_model::result::Counts;
 use embermark_model::{CostAnomaly, Durability, Explained};
 
 use crate::{
-    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Origin, Result,
-    Settings, Tier,
+    Availability, Engine, EngineError, Info, OpenOptions, Opened, Origin, Result, Settings, Tier,
 };
 use config::DatabaseConfig;
 use failure::Failure;
@@ -51,13 +50,7 @@ pub(crate) struct Firebird;
 
 impl Engine for Firebird {
     fn info(&self) -> Info {
-        Info {
-            id: NAME,
-            name: "Firebird",
-            kind: Kind::Embedded,
-            family: DataModel::Sql,
-            licence: "IPL 1.0 and IDPL 1.0",
-        }
+        Info::sql(NAME, "Firebird", "IPL 1.0 and IDPL 1.0")
     }
 
     fn availability(&self) -> Availability {

@@ -47,7 +47,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let by_rest = rest::is_chosen(options);
     let installation = installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::open(NAME, &options.dir, Account::ourselves())?;
-    let data = home.create_once(NAME, "data", options.durability, |data| {
+    let data = home.create_once("data", options.durability, |data| {
         let name = format!("harperdb-{}-1", installation.version);
         // A program that copies the folder does not have the file descriptor through which the
         // server reaches it.
@@ -58,7 +58,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     rest::install_component(&data, by_rest)?;
     // A killed server leaves this file with its process id. The next server refuses to start if
     // another process has that id. The server replaces its socket by itself.
-    home.remove(NAME, "data/root/hdb.pid")?;
+    home.remove("data/root/hdb.pid")?;
     launch(&installation, &home, &data, settings(options.durability), options.link, by_rest)
 }
 
@@ -81,7 +81,7 @@ fn launch(
     env.extend(settings.into_iter().map(|(name, value)| (name.into(), value.into())));
     let listening = |socket: &str| {
         let socket = data.strip_prefix(home.path()).unwrap_or(data).join(socket);
-        ListenAddresses::at(NAME, link, home, socket, |port| format!("http://127.0.0.1:{port}"))
+        ListenAddresses::at(link, home, socket, |port| format!("http://127.0.0.1:{port}"))
     };
     let operations = listening(SOCKET)?;
     // This overrides the earlier setting that disables the port.
@@ -115,7 +115,7 @@ fn launch(
         env,
         alone: link == Link::Socket,
         ready_within: Duration::from_secs(120),
-        ..ServerSpec::new(NAME, &installation.node, args)
+        ..ServerSpec::new(&installation.node, args)
     };
     Server::start(spec, home, connect)
 }
@@ -124,17 +124,17 @@ fn launch(
 /// then copies its files with their paths replaced by [`PATH_PLACEHOLDER`].
 fn install(installation: &Installation, home: &Home, dir: &Path) -> Result<()> {
     let password = server::random(NAME)?;
-    let data = home.emptied(NAME, "first")?;
+    let data = home.emptied("first")?;
     let home_of_it = data.join("home");
     fs::create_dir(&home_of_it)
         .map_err(|error| EngineError::file(NAME, "create", home_of_it, error))?;
-    home.write(NAME, &format!("first/{PASSWORD}"), &password)?;
+    home.write(&format!("first/{PASSWORD}"), &password)?;
     // Without syncs, HarperDB's own installation cannot open what it has made.
     let mut settings = settings(Durability::Power);
     // The server takes its password only from its environment, which other users may be able to
     // read: a file that only this user may read puts it there when the process runs.
     let script = format!("process.env.HDB_ADMIN_PASSWORD = {password:?};\n");
-    let script = home.write(NAME, &format!("first/{SCRIPT}"), &script)?;
+    let script = home.write(&format!("first/{SCRIPT}"), &script)?;
     let preload = format!("--require {:?}", script.to_string_lossy());
     settings.extend([
         ("HDB_ADMIN_USERNAME", USER),
@@ -144,7 +144,7 @@ fn install(installation: &Installation, home: &Home, dir: &Path) -> Result<()> {
     let (server, session) = launch(installation, home, &data, settings, Link::Socket, false)?;
     drop(session);
     server.stop()?;
-    home.remove(NAME, &format!("first/{SCRIPT}"))?;
+    home.remove(&format!("first/{SCRIPT}"))?;
     replace(&data, &data.to_string_lossy(), PATH_PLACEHOLDER)?;
     template::take(NAME, &data, dir)
 }

@@ -30,18 +30,22 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     forbids_publishing: true,
     has_maintenance: false,
     settings: rest::SETTINGS,
-    tiers: &tier::TIERS,
+    explained: &[],
+    tier: |durability| tier::TIERS.tier(durability),
+    weaker_settings: |tier, found| tier::TIERS.for_tier(tier).weaker_settings(found),
     variable: installation::VARIABLE.name,
     find: || {
         let found = installation::find()?;
         Ok((vec![("node", found.node), ("harperdb.js", found.program)], found.version))
     },
+    system: None,
     library: |found| found,
     check_url: |url| Ok(session::client(url, "").map(drop)?),
     given: Session::given,
     private: managed::start,
     read_back: |session, _| settings::read_back(session),
     store: |session, server, _| Ok(Store::Document(Box::new(HarperStore::new(session, server)))),
-    join: Session::join,
+    join: |at, _| Session::join(at),
+    remove_abandoned: |_| false,
     remove_left: |url, name| Session::reach(url, name)?.remove(),
 };

@@ -14,7 +14,7 @@ use super::{NAME, idle};
 use crate::http::HttpClient;
 use crate::server::address::ListenAddresses;
 use crate::server::{self, Account, Home, Server, ServerSpec};
-use crate::{EngineError, OpenOptions, Result};
+use crate::{EngineError, Link, OpenOptions, Result};
 
 /// Name of the administrator, where there is a password.
 const USER: &str = "embermark";
@@ -37,13 +37,13 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let password = password(&home, options.durability)?;
     let url = |port| format!("http://127.0.0.1:{port}");
     let ListenAddresses { local, for_others, port } =
-        ListenAddresses::at(NAME, options.link, &home, "socket", url)?;
+        ListenAddresses::at(options.link, &home, "socket", url)?;
     let text = configuration(options, &home.path(), port.unwrap_or(0), password.is_some());
-    let file = home.write(NAME, "influxdb.conf", &text)?;
+    let file = home.write("influxdb.conf", &text)?;
     // https://docs.influxdata.com/influxdb/v1.8/introduction/install/: a service ends by SIGTERM.
     // It closes its files, and leaves the cache's content to the log.
     let args = ["run".into(), "-config".into(), file.into()].to_vec();
-    let mut spec = ServerSpec::new(NAME, &influxd, args);
+    let mut spec = ServerSpec::new(&influxd, args);
     spec.env.extend(without_overrides(env::vars_os().map(|(name, _)| name)));
     spec.env.extend(options.settings.iter().map(|(name, value)| (variable(name), value.into())));
     let session_of = |user: Option<&str>| {
@@ -66,11 +66,12 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
 /// Returns the administrator's password, if there is one. It is stored next to the database, which
 /// has the administrator.
 fn password(home: &Home, durability: Durability) -> Result<Option<String>> {
-    if let Some(known) = home.read(NAME, PASSWORD)? {
+    if let Some(known) = home.read(PASSWORD)? {
         return Ok(Some(known));
     }
-    let Some(password) = server::password(NAME)? else { return Ok(None) };
-    home.create_once(NAME, "user", durability, |folder| {
+    // It listens on TCP whatever the link is.
+    let Some(password) = server::password(NAME, Link::Loopback)? else { return Ok(None) };
+    home.create_once("user", durability, |folder| {
         let file = folder.join("password");
         fs::write(&file, &password).map_err(|e| EngineError::file(NAME, "write", &file, e))
     })?;

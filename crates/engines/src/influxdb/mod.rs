@@ -68,10 +68,13 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     info: Info::server(NAME, "InfluxDB", DataModel::Series, "MIT"),
     forbids_publishing: false,
     has_maintenance: true,
-    tiers: &TIERS,
+    tier: |durability| TIERS.tier(durability),
+    weaker_settings: |tier, found| TIERS.for_tier(tier).weaker_settings(found),
     settings: settings::SETTINGS,
+    explained: &[],
     variable: installation::VARIABLE.name,
     find: || installation::find().map(|(influxd, version)| (vec![("influxd", influxd)], version)),
+    system: None,
     library: |found| found,
     check_url: |url| Ok(HttpClient::from_url(NAME, url, "").map(drop)?),
     given: Session::given,
@@ -89,7 +92,8 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
         let cold = idle::cold_shards(options);
         Ok(Store::Series(Box::new(InfluxStore::new(session, server, sender, cold))))
     },
-    join: Session::join,
+    join: |at, _| Session::join(at),
+    remove_abandoned: |_| false,
     remove_left: |url, name| Session::reach(url, name)?.end(),
 };
 

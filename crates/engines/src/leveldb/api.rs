@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::library::{Loaded, Search, functions};
 use crate::lsm::{self, Bytes, Failure, Handle, Lib};
 
-static LIBRARY: Loaded<(lsm::Api, Api)> = Loaded::new(
+pub(super) static LIBRARY: Loaded<(lsm::Api, Api)> = Loaded::new(
     super::ID,
     "apt-get install libleveldb-dev, or set LEVELDB_LIB_DIR to a folder that holds libleveldb.so",
     load,
@@ -70,15 +70,6 @@ pub(super) const VARIABLE: &str = "LEVELDB_LIB_DIR";
 pub(super) fn library() -> crate::Result<(Lib, &'static Api)> {
     let (api, own) = LIBRARY.get()?;
     Ok((Lib { id: super::ID, api }, own))
-}
-
-/// Returns whether it can run here.
-pub(super) fn availability() -> crate::Availability {
-    LIBRARY.availability(|(_, own)| own.version())
-}
-
-pub(super) fn origin() -> Option<crate::Origin> {
-    LIBRARY.origin(VARIABLE)
 }
 
 impl Api {

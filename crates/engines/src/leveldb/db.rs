@@ -2,12 +2,14 @@
 
 use std::ffi::{c_int, c_void};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{ptr, slice};
 
+use super::ID;
 use super::api::{self, Api};
-use crate::lsm::{self, Batch, Bytes, Destination, Iter, ReadOptions, Value};
+use crate::lsm::{self, Batch, Bytes, Destination, Iter, ReadOptions, Value, record_damage};
 use crate::owned::{Owned, c_string};
-use crate::{EngineError, Result};
+use crate::{Checked, EngineError, Result};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Options {
@@ -77,6 +79,25 @@ pub(super) fn open(folder: &Path, options: Options) -> Result<Db> {
         let own = Own { api, folder, options, _cache: cache, _filter: filter };
         Ok(Db::new(lib, db, options.sync, own))
     }
+}
+
+/// Reads every pair with its checksum, from a database opened with `paranoid_checks`
+/// (<https://github.com/google/leveldb/blob/main/doc/index.md#checksums>). The database is closed
+/// and reopened for that, because its cache was by default read without checksums.
+pub(super) fn verify(opened: &mut Option<Arc<Db>>) -> Result<Checked> {
+    const DOING: &str = "check the database";
+    let is_sole_client = opened.as_mut().is_some_and(|db| Arc::get_mut(db).is_some());
+    let Some(db) = opened.take_if(|_| is_sole_client) else {
+        return Err(EngineError::failed(ID, DOING, "another client has it open, or it is closed"));
+    };
+    let (folder, options) = (db.own.folder.clone(), db.own.options);
+    drop(db);
+    let mut checked = Checked::new("a scan with verify_checksums and paranoid_checks");
+    let read = open(&folder, Options { paranoid: true, ..options })
+        .and_then(|db| db.iter(&db.verifying_read_options()).verify(&mut checked));
+    let read = record_damage(read, &mut checked);
+    *opened = Some(open(&folder, options)?.into());
+    read.map(|()| checked)
 }
 
 /// Many changes, written in batches.

@@ -53,7 +53,6 @@ pub(crate) static ENGINE: Embedded<u32> = Embedded {
     open: mapped::open::<Lmdb>,
     settings: SETTINGS,
     explained: &[],
-    has_maintenance: true,
     join: Some(mapped::join::<Lmdb>),
 };
 

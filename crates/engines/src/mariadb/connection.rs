@@ -1,4 +1,4 @@
-//! A connection to a server.
+//! A connection to a server, and statements that are sent once as text.
 
 use std::ffi::{CStr, CString, c_uint, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -8,6 +8,7 @@ use super::api::{Api, FOUND_ROWS, Flag, MULTI_STATEMENTS, Raw, option};
 use super::failure::Failure;
 use super::library::Connector;
 use super::target::{Place, Target};
+use crate::owned;
 
 /// Authentication methods that never send a password in clear text, by the names of the library's
 /// plugins.
@@ -85,6 +86,62 @@ impl Connection {
         if connected.is_null() { Err(self.failure()) } else { Ok(()) }
     }
 
+    /// Runs statements and drops their results. None is run after one that failed.
+    pub fn run(&self, sql: &str) -> Result<(), Failure> {
+        self.send(sql)?;
+        loop {
+            drop(self.answer()?);
+            if !self.next()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Runs one statement without rows. Returns how many it stored.
+    pub fn store(&self, sql: &str) -> Result<u64, Failure> {
+        self.send(sql)?;
+        drop(self.answer()?);
+        // SAFETY: the connection is open.
+        Ok(unsafe { (self.api().affected_rows)(self.raw()) })
+    }
+
+    /// Runs one statement. Returns its rows as texts, with NULL as an empty one.
+    pub fn rows<const N: usize>(&self, sql: &str) -> Result<Vec<[String; N]>, Failure> {
+        self.send(sql)?;
+        let answer = self.answer()?.ok_or_else(|| Failure::own("it returned no rows"))?;
+        answer.rows()
+    }
+
+    fn send(&self, sql: &str) -> Result<(), Failure> {
+        // SAFETY: the connection is open, and the text has the given length.
+        let code =
+            unsafe { (self.api().real_query)(self.raw(), sql.as_ptr().cast(), sql.len() as _) };
+        if code == 0 { Ok(()) } else { Err(self.failure()) }
+    }
+
+    /// Reads all rows of a statement, if it returns rows.
+    fn answer(&self) -> Result<Option<Answer>, Failure> {
+        let api = self.api();
+        // SAFETY: a statement has been run, and its result has not been read.
+        let (raw, columns) =
+            unsafe { ((api.store_result)(self.raw()), (api.field_count)(self.raw())) };
+        match (raw.is_null(), columns) {
+            (false, _) => Ok(Some(Answer { api, raw })),
+            (true, 0) => Ok(None),
+            (true, _) => Err(self.failure()),
+        }
+    }
+
+    /// Moves to the next of the statements that were sent.
+    fn next(&self) -> Result<bool, Failure> {
+        // SAFETY: the previous result has been read.
+        match unsafe { (self.api().next_result)(self.raw()) } {
+            0 => Ok(true),
+            -1 => Ok(false),
+            _ => Err(self.failure()),
+        }
+    }
+
     pub fn api(&self) -> &'static Api {
         &self.library.api
     }
@@ -108,6 +165,45 @@ impl Drop for Connection {
     fn drop(&mut self) {
         // SAFETY: it is not used again, since any statement of it would keep it alive.
         unsafe { (self.api().close)(self.raw()) }
+    }
+}
+
+/// Rows of a result. Freed when dropped.
+struct Answer {
+    api: &'static Api,
+    raw: Raw,
+}
+
+impl Answer {
+    fn rows<const N: usize>(&self) -> Result<Vec<[String; N]>, Failure> {
+        // SAFETY: the result is alive.
+        if unsafe { (self.api.num_fields)(self.raw) } as usize != N {
+            return Err(Failure::own("its rows have another number of columns"));
+        }
+        let mut rows = Vec::new();
+        loop {
+            // SAFETY: a row that is not null has a value for each column, of the given length, or
+            // null with the length 0, until the next row is asked for.
+            unsafe {
+                let row = (self.api.fetch_row)(self.raw);
+                if row.is_null() {
+                    return Ok(rows);
+                }
+                let lengths = (self.api.fetch_lengths)(self.raw);
+                rows.push(std::array::from_fn(|column| {
+                    let (value, length) = (*row.add(column), *lengths.add(column));
+                    let value = owned::bytes(value.cast(), length as usize);
+                    String::from_utf8_lossy(value).into_owned()
+                }));
+            }
+        }
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        // SAFETY: it is not used again.
+        unsafe { (self.api.free_result)(self.raw) }
     }
 }
 

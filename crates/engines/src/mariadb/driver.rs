@@ -172,7 +172,7 @@ impl Driver for Session {
 
     fn open_client(&mut self) -> Result<ClientOpener> {
         let at = self.at();
-        Ok(ClientOpener::new(move || Self::join(&at)))
+        Ok(ClientOpener::new(move || Self::join(&at).map(Self::into_store)))
     }
 
     fn reconnect(&mut self) -> Option<Result<()>> {

@@ -25,8 +25,7 @@ pub(super) fn load(
     table: &TableDef,
     rows: &mut dyn Rows,
 ) -> Result<u64> {
-    let names: Vec<&str> = table.columns.iter().map(|(name, ..)| *name).collect();
-    let sql = MariaSql.insert_rows(table.name, &names, 1);
+    let sql = MariaSql.insert_rows(table.name, &table.column_names(), 1);
     let could_not = |e: Failure| failed(format!("run `{sql}`"), &e);
     let statement = Handle::prepare(connection, &sql).map_err(could_not)?;
     let mut batch = Batch::of_table(table, largest_packet);

@@ -13,7 +13,7 @@ use super::target::Target;
 use super::tier::TIERS;
 use crate::server::address::ListenAddresses;
 use crate::server::{self, Account, Home, Server, ServerSpec, run_to_end, template};
-use crate::{EngineError, Link, OpenOptions, Result};
+use crate::{EngineError, OpenOptions, Result};
 
 pub(super) const DATABASE: &str = "embermark";
 
@@ -32,17 +32,17 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let library = LIBRARY.get()?;
     let found = installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::open(NAME, &options.dir, Account::ourselves())?;
-    home.subdirectory(NAME, "tmp")?;
+    home.subdirectory("tmp")?;
     // Everything that the system tables depend on. The user is included because it owns the files,
     // and a home can be shared, for example with root.
     let name = format!("mariadb-{}-root-without-password-uid-{}", found.version, geteuid());
-    let data = home.create_once(NAME, "data", options.durability, |data| {
+    let data = home.create_once("data", options.durability, |data| {
         template::fill(NAME, &name, data, |data| initialise(&found, &home, data))
     })?;
     // The socket and the pid file, perhaps of a killed server. The folder corresponds to
     // /run/mysqld, which is empty after a boot. The next server handles what else a killed one
     // left: it removes its temporary tables, and the kernel has released its locks.
-    let run = home.emptied(NAME, "run")?;
+    let run = home.emptied("run")?;
     let mut args = first_arguments(&found, &home, &data);
     args.push(path_argument("--socket=", &run.join("socket")));
     args.push(path_argument("--pid-file=", &run.join("pid")));
@@ -50,19 +50,16 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     // Later settings override earlier ones, so a configuration's come last.
     let own = options.settings.iter().map(|(name, value)| format!("--{name}={value}"));
     args.extend(own.map(OsString::from));
-    let password = match options.link {
-        Link::Socket => None,
-        Link::Loopback => server::password(NAME)?,
-    };
+    let password = server::password(NAME, options.link)?;
     if let Some(password) = &password {
         // Run before anybody can connect (https://mariadb.com/kb/en/init_file/).
         let of = |host| format!("ALTER USER IF EXISTS root@'{host}' IDENTIFIED BY '{password}';\n");
         let first = ["localhost", "127.0.0.1", "::1"].map(of).concat();
-        args.push(path_argument("--init-file=", &home.write(NAME, "first.sql", &first)?));
+        args.push(path_argument("--init-file=", &home.write("first.sql", &first)?));
     }
     let password = password.unwrap_or_default();
     let url = |port: u16| format!("mysql://root:{password}@127.0.0.1:{port}/");
-    let listen = ListenAddresses::at(NAME, options.link, &home, "run/socket", url)?;
+    let listen = ListenAddresses::at(options.link, &home, "run/socket", url)?;
     match listen.port {
         // The server only listens on the Unix socket in its own folder.
         None => args.push("--skip-networking".into()),
@@ -78,8 +75,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     };
     // SIGTERM is a normal shutdown: transactions are ended and pages written
     // (https://mariadb.com/kb/en/shutdown/).
-    let (server, session) =
-        Server::start(ServerSpec::new(NAME, &found.mariadbd, args), &home, connect)?;
+    let (server, session) = Server::start(ServerSpec::new(&found.mariadbd, args), &home, connect)?;
     Ok((server, session.create(DATABASE, false)?))
 }
 
@@ -91,7 +87,7 @@ fn initialise(found: &Installation, home: &Home, data: &Path) -> Result<()> {
     args.extend(words.map(OsString::from));
     // Without looking up this machine's name, which can wait for a name server.
     args.extend(["--force", "--skip-name-resolve", TEMPLATE_LOG].map(OsString::from));
-    run_to_end(ServerSpec::new(NAME, &found.install_db, args), home)
+    run_to_end(ServerSpec::new(&found.install_db, args), home)
 }
 
 /// `--no-defaults` must come first. A server run by root needs an option to run as root, in the

@@ -14,7 +14,6 @@ mod library;
 mod load;
 mod managed;
 mod param;
-mod query;
 mod reader;
 mod session;
 mod settings;
@@ -22,95 +21,43 @@ mod statement;
 mod target;
 mod tier;
 
-use std::path::PathBuf;
-
-use embermark_model::Durability;
-
-use crate::server::{self, Server};
-use crate::{
-    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Origin, Result,
-    Settings, Store, Tier,
-};
-use crate::{deps, program};
+use crate::server::engine::ServerEngine;
+use crate::{DataModel, Engine, EngineError, Info};
 use failure::Failure;
 use library::LIBRARY;
 use session::Session;
-use settings::SETTINGS;
 use target::Target;
 
 const NAME: &str = "mariadb";
 
-pub(crate) struct MariaDb;
-
-impl Engine for MariaDb {
-    fn info(&self) -> Info {
-        Info {
-            id: NAME,
-            name: "MariaDB",
-            kind: Kind::Server,
-            family: DataModel::Sql,
-            licence: "GPL-2.0",
-        }
-    }
-
-    fn availability(&self) -> Availability {
-        LIBRARY
-            .combined_with(program::availability(installation::find().map(|found| found.version)))
-    }
-
-    fn library(&self) -> Option<&'static str> {
-        Some(installation::VARIABLE.name)
-    }
-
-    fn programs(&self) -> Vec<(&'static str, PathBuf)> {
-        let found = installation::find().ok();
-        found.map_or_else(Vec::new, |found| {
-            [("mariadb-install-db", found.install_db), ("mariadbd", found.mariadbd)].to_vec()
-        })
-    }
-
-    fn origin(&self) -> Option<Origin> {
-        let (_, program) = self.programs().pop()?;
-        Some(deps::origin(NAME, program, Some(installation::VARIABLE.name)))
-    }
-
-    fn system(&self) -> Option<Result<PathBuf>> {
-        Some(installation::system().map_err(|missing| missing.error(NAME)))
-    }
-
-    fn tier(&self, durability: Durability) -> Tier {
-        tier::for_version(durability)
-    }
-
-    fn settings(&self) -> Settings {
-        SETTINGS
-    }
-
-    fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let (mut session, server) = server::connect(options, Session::given, managed::start)?;
-        let pid = server.as_ref().map(Server::pid);
+pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
+    info: Info::server(NAME, "MariaDB", DataModel::Sql, "GPL-2.0"),
+    forbids_publishing: false,
+    has_maintenance: true,
+    tier: tier::for_version,
+    weaker_settings: tier::weaker_settings,
+    settings: settings::SETTINGS,
+    explained: &[],
+    variable: installation::VARIABLE.name,
+    find: || {
+        let found = installation::find()?;
+        let programs = vec![("mariadb-install-db", found.install_db), ("mariadbd", found.mariadbd)];
+        Ok((programs, found.version))
+    },
+    system: Some(installation::system),
+    library: |found| LIBRARY.combined_with(found),
+    check_url: |url| Target::of_url(url).map(drop),
+    given: Session::given,
+    private: managed::start,
+    read_back: settings::read_back,
+    store: |mut session, server, _| {
         session.server = server;
-        let (version, mut settings) = settings::read_back(&session, options)?;
-        settings::check(options, &settings)?;
-        SETTINGS.check_accepted(NAME, options, &mut settings)?;
-        let pool = settings.iter().find(|(name, _)| name == "innodb_buffer_pool_size");
-        let cache = pool.and_then(|(_, bytes)| bytes.parse().ok());
-        server::check_tier(NAME, options, &mut settings, cache, tier::weaker_settings)?;
-        Ok(Opened { store: session.into_store(), version, settings, server: pid })
-    }
-
-    fn join(&self, _: &OpenOptions, at: &str) -> Result<Store> {
-        Session::join(at)
-    }
-
-    fn check_url(&self, url: &str) -> std::result::Result<(), String> {
-        Target::of_url(url).map(drop)
-    }
-
-    fn remove_left(&self, url: &str, name: &str) -> Result<()> {
-        Session::reach(url)?.remove(name)
-    }
-}
+        Ok(session.into_store())
+    },
+    join: |at, _| Session::join(at),
+    remove_abandoned: |_| false,
+    remove_left: |url, name| Session::reach(url)?.remove(name),
+};
 
 fn failed(doing: impl Into<String>, failure: &Failure) -> EngineError {
     EngineError::failed(NAME, doing, failure)

@@ -79,16 +79,16 @@ impl Session {
         })
     }
 
-    /// Opens the store of a further client of a database, whose address is from
+    /// Opens a session of a further client of a database, whose address is from
     /// [`join`](crate::sql_driver::Driver::join).
-    pub fn join(at: &str) -> Result<Store> {
+    pub fn join(at: &str) -> Result<Self> {
         let [database, address] = address::parts(NAME, at)?;
         let could_not = |why: String| EngineError::failed(NAME, "join a database", why);
         let address = Address::from(address);
         let target = Target::of(&address).map_err(could_not)?;
         let session = Self::connect(LIBRARY.get()?, target, address);
         let session = session.map_err(|failure| could_not(failure.to_string()))?;
-        session.enter(database).map(Self::into_store)
+        session.enter(database)
     }
 
     /// Returns the address of the database for another process, as [`Session::join`] takes it.

@@ -4,6 +4,7 @@ use super::NAME;
 use super::session::Session;
 use embermark_model::Durability;
 
+use crate::server::engine::ReadBack;
 use crate::settings::lines;
 use crate::{Candidate, EngineError, OpenOptions, Result, Setting, SettingValues, Settings};
 
@@ -92,14 +93,12 @@ const CANDIDATES: &[Candidate] = &[
 ];
 const OURS: &str = "embermark chooses its folder";
 
-type ReadBack = Vec<(String, String)>;
-
 /// Checks that the server accepted a configuration's values. For a value that it cannot parse it
 /// warns and uses another.
 ///
 /// # Errors
 /// Fails when the server has another value.
-pub(super) fn check(options: &OpenOptions, found: &[(String, String)]) -> Result<()> {
+fn check(options: &OpenOptions, found: &[(String, String)]) -> Result<()> {
     for (name, value) in &options.settings {
         let back = found.iter().find(|(known, _)| known == name).map(|(_, back)| back);
         if let Some(back) = back.filter(|back| !is(value, back)) {
@@ -135,13 +134,16 @@ fn number(value: &str) -> Option<f64> {
 
 /// Returns the version, and the settings by name as this session sees them, without those that this
 /// version lacks. The client library with its version comes last.
-pub(super) fn read_back(session: &Session, options: &OpenOptions) -> Result<(String, ReadBack)> {
+///
+/// # Errors
+/// Fails also when the server did not accept a configuration's values.
+pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<ReadBack> {
     let doing = "read its settings back";
     let own = options.settings.iter().map(|(name, _)| &**name);
     let names = NAMES.split(' ').chain(own).collect::<Vec<_>>().join("', '");
     let sql = format!("SHOW VARIABLES WHERE Variable_name IN ('version', '{names}')");
     let rows = session.rows(doing, &sql)?;
-    let mut found: ReadBack = rows.into_iter().map(<[String; 2]>::into).collect();
+    let mut found: Vec<(String, String)> = rows.into_iter().map(<[String; 2]>::into).collect();
     let place = |name: &str| NAMES.split(' ').position(|known| known == name);
     let version = found.iter().position(|(name, _)| name == "version");
     let version = version.map(|at| found.swap_remove(at).1).unwrap_or_default();
@@ -152,7 +154,10 @@ pub(super) fn read_back(session: &Session, options: &OpenOptions) -> Result<(Str
     found.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
     let library = &session.connection.library.version;
     found.push(("client library".to_owned(), format!("MariaDB Connector/C {library}")));
-    Ok((version, found))
+    check(options, &found)?;
+    let pool = found.iter().find(|(name, _)| name == "innodb_buffer_pool_size");
+    let cache = pool.and_then(|(_, bytes)| bytes.parse().ok());
+    Ok(ReadBack { version, settings: found, cache })
 }
 
 #[cfg(test)]

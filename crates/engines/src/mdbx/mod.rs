@@ -57,7 +57,6 @@ pub(crate) static ENGINE: Embedded<u32> = Embedded {
     open: mapped::open::<Mdbx>,
     settings: SETTINGS,
     explained: EXPLAINED,
-    has_maintenance: true,
     join: Some(mapped::join::<Mdbx>),
 };
 

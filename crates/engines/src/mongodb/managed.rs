@@ -30,13 +30,13 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let home = Home::open(NAME, &options.dir, Account::ourselves())?;
     // Nothing of a killed server is removed: mongod creates its socket again, and its lock file
     // tells it that recovery is needed.
-    let data = home.subdirectory(NAME, "data")?;
+    let data = home.subdirectory("data")?;
     let mut args: Vec<OsString> = vec!["--dbpath".into(), data.into()];
     // The other option suppresses the socket that mongod would create in /tmp.
     args.extend(["--nounixsocket".into(), "--bind_ip".into()]);
     let url = |port| format!("mongodb://127.0.0.1:{port}/?directConnection=true");
     let ListenAddresses { local, for_others, port } =
-        ListenAddresses::at(NAME, options.link, &home, SOCKET, url)?;
+        ListenAddresses::at(options.link, &home, SOCKET, url)?;
     match port {
         // A path among the addresses is a Unix socket, and if it is the only one, nothing else
         // listens
@@ -52,7 +52,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     // SIGTERM is a clean shutdown
     // (https://www.mongodb.com/docs/v6.0/tutorial/manage-mongodb-processes/). It starts no child
     // processes, so nothing is left when it is killed.
-    let mut spec = ServerSpec::new(NAME, &found.mongod, args);
+    let mut spec = ServerSpec::new(&found.mongod, args);
     spec.env.extend(found.environment);
     // A driver that once found no server waits before it tries again, so each attempt uses a new
     // one.

@@ -38,10 +38,13 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     info: Info::server(NAME, "MongoDB", DataModel::Document, "SSPL-1.0"),
     forbids_publishing: false,
     has_maintenance: true,
-    tiers: &tier::TIERS,
+    tier: |durability| tier::TIERS.tier(durability),
+    weaker_settings: |tier, found| tier::TIERS.for_tier(tier).weaker_settings(found),
     settings: settings::SETTINGS,
+    explained: &[],
     variable: installation::VARIABLE.name,
     find: || installation::find().map(|found| (vec![("mongod", found.mongod)], found.version)),
+    system: None,
     library: |found| LIBRARY.combined_with(found),
     // Without its driver it is unavailable, whatever the URL.
     check_url: |url| match LIBRARY.get() {
@@ -56,7 +59,8 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
         let store = MongoStore::new(session, server, waits);
         Ok(Store::Document(Box::new(store)))
     },
-    join: Session::join,
+    join: |at, _| Session::join(at),
+    remove_abandoned: |_| false,
     remove_left: |url, name| Session::reach(url, name)?.remove(),
 };
 

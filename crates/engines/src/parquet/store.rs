@@ -5,7 +5,7 @@ use std::path::Path;
 use super::folder::{Folder, Part};
 use super::table::{NEW, Table};
 use super::{COMPRESSION, FILES, ID, ROW_GROUP_SIZE, SETTINGS};
-use crate::duckdb::{DuckDb, quoted};
+use crate::duckdb::{DuckDb, check_no_pattern, quoted};
 use crate::sql::{Access, Dialect, Param, QueryKind, Rows, SqlStore, Statement, TableDef, Visit};
 use crate::{
     Checked, Engine, EngineError, Join, Lifecycle, Limits, OpenOptions, Opened, Result, Store,
@@ -19,17 +19,8 @@ const APPENDS: &str =
 /// Bytes from which a file is not merged with others.
 const LARGE: u64 = 128 << 20;
 
-/// What DuckDB reads as a pattern or as the end of a folder's name, in a pattern of files. It has
-/// no way to write these characters themselves (`LocalFileSystem::Glob`,
-/// <https://github.com/duckdb/duckdb/blob/main/src/common/local_file_system.cpp>).
-const OF_PATTERNS: [char; 4] = ['\\', '*', '?', '['];
-
 pub(super) fn open(options: &OpenOptions, syncs: bool) -> Result<Opened> {
-    if options.dir.to_string_lossy().contains(OF_PATTERNS) {
-        let path = options.dir.display();
-        let what = format!("a folder whose path has \\, *, ? or [ ({path}): choose another folder");
-        return Err(EngineError::unsupported(ID, what));
-    }
+    check_no_pattern(ID, &options.dir)?;
     let folder = Folder { dir: options.dir.clone(), syncs };
     let is_duckdb_s = |(name, _): &&(String, String)| SETTINGS.find(name).is_none();
     let settings = options.settings.iter().filter(is_duckdb_s).cloned().collect();

@@ -42,7 +42,7 @@ fn extension(session: &mut Session) -> Result<String> {
     if offered.ok_or_else(|| missing("is not known to this server"))?.rows() == 0 {
         return Err(missing("is not installed: apt-get install postgresql-contrib"));
     }
-    if session.server.is_some() {
+    if !session.is_given() {
         session.ask("CREATE EXTENSION IF NOT EXISTS amcheck")?;
     }
     let sql = "SELECT format('%I', n.nspname) FROM pg_extension e \

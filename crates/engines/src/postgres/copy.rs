@@ -57,8 +57,7 @@ impl<'a> Copy<'a> {
 
     /// Sends all rows. Returns how many the server stored. After an error nothing is stored.
     pub fn send(mut self, connection: &mut Connection, options: &str) -> Result<u64> {
-        let names: Vec<&str> = self.table.columns.iter().map(|(name, ..)| *name).collect();
-        let (name, names) = (self.table.name, names.join(", "));
+        let (name, names) = (self.table.name, self.table.column_names().join(", "));
         let sql = format!("COPY {name} ({names}) FROM STDIN (FORMAT binary{options})");
         let failed = |e: ServerError| e.while_doing(format!("run `{sql}`"));
         let mut copying = connection.copy_in(&sql).map_err(failed)?;

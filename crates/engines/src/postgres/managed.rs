@@ -27,16 +27,11 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
     let Installation { initdb, postgres, version, account } =
         installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::open(NAME, &open.dir, account)?;
-    let data = home.create_once(NAME, "data", open.durability, |data| {
-        home.remove(NAME, PASSWORD)?;
-        // A socket in a folder closed to others needs no password.
-        let password = match open.link {
-            Link::Socket => None,
-            Link::Loopback => server::password(NAME)?,
-        };
-        match password {
+    let data = home.create_once("data", open.durability, |data| {
+        home.remove(PASSWORD)?;
+        match server::password(NAME, open.link)? {
             Some(password) => {
-                let file = home.write(NAME, PASSWORD, &password)?;
+                let file = home.write(PASSWORD, &password)?;
                 initialise(&initdb, &home, data, Some(&file))
             }
             None => {
@@ -49,14 +44,14 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
     // A killed server leaves it. It names a process, and the next server refuses to start if that
     // id is in use again. Debian's pg_ctlcluster removes it too once nothing runs there. The
     // sockets' folder corresponds to /run, which is empty after a boot.
-    home.remove(NAME, "data/postmaster.pid")?;
-    let sockets = home.emptied(NAME, "run")?;
+    home.remove("data/postmaster.pid")?;
+    let sockets = home.emptied("run")?;
     let mut args = vec!["-D".into(), data.into(), "-k".into(), sockets.into()];
     let (listen, host, port, password) = match open.link {
         // The server only listens on the Unix socket in its own folder.
         Link::Socket => ("", home.path_for_others().join("run").display().to_string(), 5432, None),
         Link::Loopback => {
-            let password = home.read(NAME, PASSWORD)?;
+            let password = home.read(PASSWORD)?;
             if password.is_none() {
                 server::require_isolated_network(NAME)?;
             }
@@ -83,7 +78,7 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
 
 /// Creates a database cluster in a folder of the server's user, then moves it to a template's.
 fn make_template(initdb: &Path, home: &Home, dir: &Path) -> Result<()> {
-    let first = home.emptied(NAME, "first")?;
+    let first = home.emptied("first")?;
     initialise(initdb, home, &first, None)?;
     template::take(NAME, &first, dir)
 }
@@ -111,7 +106,7 @@ fn spec(program: &Path, args: Vec<OsString>) -> ServerSpec<'_> {
         // also ends the children, because each of them has left the process group.
         stop: Signal::SIGINT,
         abort: Signal::SIGQUIT,
-        ..ServerSpec::new(NAME, program, args)
+        ..ServerSpec::new(program, args)
     }
 }
 

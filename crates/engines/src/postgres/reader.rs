@@ -4,7 +4,7 @@
 
 use super::NAME;
 use super::connection::Connection;
-use super::session::{Session, WHOLE};
+use super::session::Session;
 use super::statement::Prepared;
 use crate::server;
 use crate::sql_driver::refused;
@@ -26,7 +26,7 @@ const REACHES_FILES: &str = "\
 /// Lets the reader of a private server read the existing tables. On a given server, checks that the
 /// user cannot do more than a query of a workload file may.
 pub(super) fn allow(session: &mut Session) -> Result<()> {
-    if session.schema != WHOLE {
+    if session.is_given() {
         let reaches = session.connection.run(REACHES_FILES).ok().and_then(|found| found.first());
         let reaches = reaches.map(|reaches| reaches != "false");
         return server::check_user(NAME, reaches, "that is no superuser");
@@ -38,7 +38,7 @@ pub(super) fn allow(session: &mut Session) -> Result<()> {
 /// Connects as the reader, or as the same user on a given server.
 pub(super) fn connect(session: &Session) -> Result<Connection> {
     let mut place = session.place.clone();
-    if session.schema == WHOLE {
+    if !session.is_given() {
         // Later options override earlier ones.
         place.push_str(" user=");
         place.push_str(READER);

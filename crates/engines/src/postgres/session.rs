@@ -87,21 +87,27 @@ impl Session {
         self
     }
 
-    /// Opens the store of a second connection to a database that another process has opened.
-    pub fn join(at: &str, durability: Durability) -> Result<Store> {
+    /// Opens a second connection to a database that another process has opened.
+    pub fn join(at: &str, durability: Durability) -> Result<Self> {
         let [schema, features, place] = address::parts(NAME, at)?;
         let features = Features::parse(features).unwrap_or(Features::ALL);
         let connection = Connection::open(library_for(place)?, place)
             .map_err(|e| EngineError::failed(NAME, "join a database", e))?;
         let mut session = Self::new(connection, schema, place, durability).with_features(features);
-        if schema != WHOLE {
+        if session.is_given() {
             session.set(settings(schema, durability, features))?;
         }
-        Ok(session.into_store())
+        Ok(session)
     }
 
     pub fn into_store(self) -> Store {
         Store::Sql(Connected::new(self))
+    }
+
+    /// Returns whether the server is a given one, which can be another one with PostgreSQL's
+    /// protocol.
+    pub fn is_given(&self) -> bool {
+        self.schema != WHOLE
     }
 
     /// Runs statements now and at the start of every new connection.
@@ -128,11 +134,10 @@ impl Session {
         self.connection.run(sql).map_err(|e| e.while_doing(format!("run `{sql}`")))
     }
 
-    /// Runs statements like [`ask`](Self::ask). Returns `None` if a given server refuses them: it
-    /// can be another one with PostgreSQL's protocol.
+    /// Runs statements like [`ask`](Self::ask). Returns `None` if a given server refuses them.
     pub fn ask_if_known(&mut self, sql: &str) -> Result<Option<Answer>> {
         match self.ask(sql) {
-            Err(_) if self.server.is_none() => Ok(None),
+            Err(_) if self.is_given() => Ok(None),
             asked => asked.map(Some),
         }
     }
@@ -221,7 +226,7 @@ impl Session {
     fn is_taken(&mut self, sql: &str) -> Result<bool> {
         match self.connection.run(sql) {
             Ok(_) => Ok(true),
-            Err(e) if self.server.is_none() && e.is_of(&NOT_TAKEN) => Ok(false),
+            Err(e) if self.is_given() && e.is_of(&NOT_TAKEN) => Ok(false),
             Err(e) => Err(e.while_doing(format!("run `{sql}`"))),
         }
     }
@@ -229,8 +234,7 @@ impl Session {
     /// Stores rows one by one with a prepared statement, inside the open transaction, on servers
     /// without binary COPY.
     fn insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
-        let names: Vec<&str> = table.columns.iter().map(|(name, ..)| *name).collect();
-        let sql = self.dialect.insert_rows(table.name, &names, 1);
+        let sql = self.dialect.insert_rows(table.name, &table.column_names(), 1);
         let mut statement = Driver::prepare(self, &sql)?;
         self.run_each(&mut statement, rows)
     }

@@ -5,6 +5,7 @@ use super::session::Session;
 use super::tier::TIERS;
 use embermark_model::Durability;
 
+use crate::server::engine::ReadBack;
 use crate::settings::lines;
 use crate::sql::{Nullable, SqlType, TableDef};
 use crate::sql_driver::Driver;
@@ -92,21 +93,16 @@ const OURS: &str = "embermark chooses its folder";
 /// Setting of the features that a given server lacks.
 const LACKS: &str = "lacks";
 
-type ReadBack = Vec<(String, String)>;
-
 /// Returns the version, and the settings by name including those of a configuration. Parameters
 /// that this version lacks are left out. The version of libpq comes last.
-pub(super) fn read_back(
-    session: &mut Session,
-    options: &OpenOptions,
-) -> Result<(String, ReadBack)> {
+pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<ReadBack> {
     let own = options.settings.iter().map(|(name, _)| &**name);
     let own = own.filter(|name| NAMES.split(' ').all(|known| known != *name));
     let names: Vec<&str> = NAMES.split(' ').chain(own).collect();
     let list: Vec<_> =
         names.iter().map(|name| format!("current_setting('{name}', true)")).collect();
     let sql = format!("SELECT {}, current_setting('server_version')", list.join(", "));
-    let (mut settings, version): (ReadBack, _) = match session.connection.run(&sql) {
+    let (mut settings, version): (Vec<_>, _) = match session.connection.run(&sql) {
         Ok(found) => {
             let mut values = found.texts().into_iter().flatten();
             let named = names.iter().zip(&mut values);
@@ -135,12 +131,14 @@ pub(super) fn read_back(
         settings.push((LACKS.to_owned(), lacks));
     }
     let version = if options.url.is_some() { product(session, version)? } else { version };
-    Ok((version, settings))
+    let cache = "SELECT pg_size_bytes(current_setting('shared_buffers'))";
+    let cache = session.ask_if_known(cache)?.and_then(|found| found.first()?.parse().ok());
+    Ok(ReadBack { version, settings, cache })
 }
 
 /// Returns the settings that keep the session's tier, as far as the server reports them.
-pub(super) fn of_tier(session: &mut Session) -> Result<ReadBack> {
-    let mut settings = ReadBack::new();
+pub(super) fn of_tier(session: &mut Session) -> Result<Vec<(String, String)>> {
+    let mut settings = Vec::new();
     for (name, _) in TIERS.for_tier(session.durability).read_back {
         // A given server can lack the parameter, and was asked when it was opened.
         let asked = session.connection.run(&format!("SELECT current_setting('{name}', true)"));
@@ -157,13 +155,6 @@ fn product(session: &mut Session, number: String) -> Result<String> {
     // "PostgreSQL 15.14 (Debian 15.14-0+deb12u1) on x86_64-pc-linux-gnu, compiled by gcc …"
     let is_postgres = of_its_own.is_some_and(|rest| rest.starts_with(" on "));
     Ok(if is_postgres && !number.is_empty() { number } else { said })
-}
-
-/// Returns the bytes of the server's cache.
-pub(super) fn cache(session: &mut Session) -> Result<Option<u64>> {
-    let sql = "SELECT pg_size_bytes(current_setting('shared_buffers'))";
-    let found = session.ask_if_known(sql)?;
-    Ok(found.and_then(|found| found.first()?.parse().ok()))
 }
 
 /// Returns how a table is stored, by creating one. `None` where the server does not report it.

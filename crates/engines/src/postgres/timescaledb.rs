@@ -8,10 +8,9 @@ use embermark_model::Durability;
 use super::extension::{Extension, OLDEST};
 use super::session::Session;
 use super::tier::TIERS;
-use super::{Postgres, external, opened};
+use super::{POSTGRES, external};
 use crate::{
-    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Store,
-    Tier,
+    Availability, DataModel, Engine, EngineError, Info, OpenOptions, Opened, Result, Store, Tier,
 };
 
 const NAME: &str = "timescaledb";
@@ -25,13 +24,7 @@ pub(crate) struct TimescaleDb;
 
 impl Engine for TimescaleDb {
     fn info(&self) -> Info {
-        Info {
-            id: NAME,
-            name: "TimescaleDB",
-            kind: Kind::Server,
-            family: DataModel::Sql,
-            licence: "Apache-2.0 and Timescale License",
-        }
+        Info::server(NAME, "TimescaleDB", DataModel::Sql, "Apache-2.0 and Timescale License")
     }
 
     fn availability(&self) -> Availability {
@@ -57,22 +50,23 @@ impl Engine for TimescaleDb {
         let mut session = external::connect(url, options)?;
         let extension = extension_of(&mut session)?;
         let version = extension.version.clone();
-        let mut opened = opened(NAME, options, session.with_hypertables(extension), None)?;
+        let session = session.with_hypertables(extension);
+        let mut opened = POSTGRES.opened(NAME, options, None, session)?;
         opened.version = format!("{version} on PostgreSQL {}", opened.version);
         opened.settings.push(("tables".to_owned(), TABLES.to_owned()));
         Ok(opened)
     }
 
     fn join(&self, options: &OpenOptions, at: &str) -> Result<Store> {
-        Session::join(at, options.durability)
+        Session::join(at, options.durability).map(Session::into_store)
     }
 
     fn check_url(&self, url: &str) -> std::result::Result<(), String> {
-        Postgres.check_url(url)
+        external::check_url(url)
     }
 
     fn remove_left(&self, url: &str, name: &str) -> Result<()> {
-        Postgres.remove_left(url, name)
+        external::remove_left(url, name)
     }
 }
 

@@ -1,17 +1,29 @@
 //! The column families of a database, and how both are opened.
 
 use std::ffi::{CStr, CString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{ptr, slice};
 
 use super::ID;
 use super::api::Api;
-use super::db::{Db, DbContext};
 use super::family::Family;
 use crate::Result;
-use crate::lsm::Lib;
+use crate::lsm::{self, Lib};
 use crate::owned::{Owned, c_string};
+
+/// The library's functions, the options of the database and of each column family, and the folder.
+pub(super) struct DbContext {
+    pub api: &'static Api,
+    pub options: Owned,
+    pub dir: PathBuf,
+}
+
+/// An open database, closed when its last user is dropped. Closing does not write the log's content
+/// to tables, only what was written without a log
+/// (<https://github.com/facebook/rocksdb/blob/main/include/rocksdb/options.h>,
+/// `avoid_flush_during_shutdown`).
+pub(super) type Db = lsm::Db<DbContext>;
 
 /// An open database with its column families.
 pub(super) struct Families {
@@ -113,4 +125,12 @@ fn family_names(
         (api.list_column_families_destroy)(list, count);
         Ok(names)
     }
+}
+
+/// Returns a property as the library reports it.
+pub(super) fn property(db: &Db, name: &CStr) -> Option<String> {
+    // SAFETY: open; the name lives through the call.
+    let text = unsafe { (db.own.api.property_value)(db.raw.raw, name.as_ptr()) };
+    // SAFETY: a text that is ours.
+    (!text.is_null()).then(|| unsafe { db.lib.take_text(text) })
 }

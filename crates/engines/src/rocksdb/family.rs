@@ -6,7 +6,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use super::api::Api;
-use super::db::Db;
+use super::families::Db;
 use crate::kv::{Direction, Range, Visit};
 use crate::lsm::{Batch, Destination, Handle, Iter, Lib, ReadOptions, TakeKey, Value};
 use crate::owned::{Owned, bytes};
@@ -84,10 +84,10 @@ impl Family {
     /// passes a removed key beyond it
     /// (<https://github.com/facebook/rocksdb/wiki/Iterator#iterating-upper-bound-and-lower-bound>).
     pub fn scan(&self, reads: &ReadOptions, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        let Range { from, to, direction } = range;
-        if matches!((from, to), (Some(from), Some(to)) if from >= to) {
+        if range.is_empty() {
             return Ok(());
         }
+        let Range { from, to, direction } = range;
         let api = self.db.own.api;
         let end = match direction {
             Direction::Forward => to.map(|to| (api.readoptions_set_iterate_upper_bound, to)),

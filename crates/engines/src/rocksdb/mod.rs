@@ -3,7 +3,6 @@
 mod api;
 mod background;
 mod batch;
-mod db;
 mod families;
 mod family;
 mod library;
@@ -81,7 +80,6 @@ pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     open,
     settings: SETTINGS,
     explained: EXPLAINED,
-    has_maintenance: true,
     join: None,
 };
 
@@ -187,7 +185,8 @@ fn open(options: &OpenOptions, &set: &(bool, bool)) -> Result<Opened> {
     // 0 means no limit for all families together.
     let both = ["write_buffer_size", "db_write_buffer_size"].map(number);
     let buffer = both.into_iter().flatten().filter(|bytes| *bytes > 0).min().unwrap_or(0);
-    let cache = db::property(&families.db, c"rocksdb.block-cache-capacity").unwrap_or_default();
+    let cache =
+        families::property(&families.db, c"rocksdb.block-cache-capacity").unwrap_or_default();
     let cache = ("block cache", format!("{cache} bytes"));
     let ours = options.not_configured([("block_cache", sizes.block_cache())]);
     let ours = ours.map(|(name, value)| (name, as_set(value)));

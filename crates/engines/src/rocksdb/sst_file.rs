@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::sync::Arc;
 
-use super::db::Db;
+use super::families::Db;
 use super::family::Family;
 use crate::Result;
 use crate::owned::{Owned, c_string};

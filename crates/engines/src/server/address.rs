@@ -73,7 +73,6 @@ impl ListenAddresses {
     /// Returns a socket with this path in a server's folder, or a port with the URL that `url`
     /// makes of it.
     pub fn at(
-        engine: &'static str,
         link: Link,
         home: &Home,
         socket: impl AsRef<Path>,
@@ -84,7 +83,7 @@ impl ListenAddresses {
         if link == Link::Socket {
             return Ok(Self { local, for_others, port: None });
         }
-        let port = free_port(engine)?;
+        let port = free_port(home.engine)?;
         let url = Address::Url(url(port));
         Ok(Self { local: url.clone(), for_others: url, port: Some(port) })
     }

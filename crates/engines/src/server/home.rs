@@ -33,6 +33,8 @@ const LOG_BYTES: u64 = 8 * 1024;
 /// the same in both processes.)
 #[derive(Clone)]
 pub(crate) struct Home {
+    /// The engine's id, for errors.
+    pub(super) engine: &'static str,
     dir: PathBuf,
     pub(super) log: PathBuf,
     /// Where this server's part of the log begins.
@@ -56,7 +58,7 @@ impl Home {
         let handle = handle.map_err(|e| EngineError::file(engine, "create", &dir, e))?;
         lock(&handle).map_err(|e| EngineError::file(engine, "lock", &dir, e))?;
         let log_from = log.metadata().map_or(0, |log| log.len());
-        Ok(Self { dir, log, log_from, handle: Arc::new(handle), account })
+        Ok(Self { engine, dir, log, log_from, handle: Arc::new(handle), account })
     }
 
     /// Returns the folder `name` in it, which `make` fills if it is missing. It has another name
@@ -64,7 +66,6 @@ impl Home {
     /// removed.
     pub fn create_once(
         &self,
-        engine: &'static str,
         name: &str,
         durability: Durability,
         make: impl FnOnce(&Path) -> Result<()>,
@@ -73,7 +74,7 @@ impl Home {
         if path.exists() {
             return Ok(path);
         }
-        let unfinished = self.emptied(engine, &format!("{name}.unfinished"))?;
+        let unfinished = self.emptied(&format!("{name}.unfinished"))?;
         make(&unfinished)?;
         let finish = || {
             if durability != Durability::Power {
@@ -84,35 +85,34 @@ impl Home {
             self.handle.sync_all()?;
             self.dir.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all())
         };
-        finish().map_err(self.could_not(engine, "create", name))?;
+        finish().map_err(self.could_not("create", name))?;
         Ok(path)
     }
 
     /// Returns the path of the folder `name` in it, in the form of [`path`](Self::path), and
     /// creates it if it is missing.
-    pub fn subdirectory(&self, engine: &'static str, name: &str) -> Result<PathBuf> {
+    pub fn subdirectory(&self, name: &str) -> Result<PathBuf> {
         let path = self.path().join(name);
-        create(&path, self.account).map_err(self.could_not(engine, "create", name))?;
+        create(&path, self.account).map_err(self.could_not("create", name))?;
         Ok(path)
     }
 
     /// Returns the path of the folder `name` in it, emptied.
-    pub fn emptied(&self, engine: &'static str, name: &str) -> Result<PathBuf> {
+    pub fn emptied(&self, name: &str) -> Result<PathBuf> {
         absent(fs::remove_dir_all(self.path().join(name)))
-            .map_err(self.could_not(engine, "remove", name))?;
-        self.subdirectory(engine, name)
+            .map_err(self.could_not("remove", name))?;
+        self.subdirectory(name)
     }
 
     /// Removes a file in it, such as one that names a killed server as running.
-    pub fn remove(&self, engine: &'static str, name: &str) -> Result<()> {
-        absent(fs::remove_file(self.path().join(name)))
-            .map_err(self.could_not(engine, "remove", name))
+    pub fn remove(&self, name: &str) -> Result<()> {
+        absent(fs::remove_file(self.path().join(name))).map_err(self.could_not("remove", name))
     }
 
     /// Writes or replaces a file in it that only the server's account can read. Returns its path in
     /// the form of [`path`](Self::path).
-    pub fn write(&self, engine: &'static str, name: &str, text: &str) -> Result<PathBuf> {
-        self.remove(engine, name)?;
+    pub fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
+        self.remove(name)?;
         let path = self.path().join(name);
         let write = || {
             let mut file =
@@ -120,26 +120,21 @@ impl Home {
             file.write_all(text.as_bytes())?;
             self.account.chown(&path)
         };
-        write().map_err(self.could_not(engine, "write", name))?;
+        write().map_err(self.could_not("write", name))?;
         Ok(path)
     }
 
     /// Returns the content of a file in it, or `None` if it is missing.
-    pub fn read(&self, engine: &'static str, name: &str) -> Result<Option<String>> {
+    pub fn read(&self, name: &str) -> Result<Option<String>> {
         match fs::read_to_string(self.path().join(name)) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            read => read.map(Some).map_err(self.could_not(engine, "read", name)),
+            read => read.map(Some).map_err(self.could_not("read", name)),
         }
     }
 
     /// Returns the error of an operation on a file or folder in it, with its real path.
-    fn could_not(
-        &self,
-        engine: &'static str,
-        doing: &'static str,
-        name: &str,
-    ) -> impl FnOnce(io::Error) -> EngineError {
-        let path = self.dir.join(name);
+    fn could_not(&self, doing: &'static str, name: &str) -> impl FnOnce(io::Error) -> EngineError {
+        let (engine, path) = (self.engine, self.dir.join(name));
         move |error| EngineError::file(engine, doing, path, error)
     }
 
@@ -155,17 +150,22 @@ impl Home {
     }
 
     /// Opens the log in this process, so that the server needs no permission to write it.
-    pub(super) fn log(&self, engine: &'static str) -> Result<File> {
+    pub(super) fn log(&self) -> Result<File> {
         let open = OpenOptions::new().create(true).append(true).open(&self.log);
-        open.map_err(|e| EngineError::file(engine, "open", &self.log, e))
+        open.map_err(|e| EngineError::file(self.engine, "open", &self.log, e))
     }
 
     /// Returns the last lines of the log since it was opened, each on an indented line, with the
     /// real path of its folder. `None` if there are none.
     pub(super) fn last_log_lines(&self) -> Option<String> {
-        let (known, real) = (self.path(), self.dir.to_string_lossy());
-        let lines = last_lines(&self.log, self.log_from)?;
-        Some(lines.replace(&*known.to_string_lossy(), &real))
+        let text = match tail(&self.log, self.log_from) {
+            Ok(text) => text,
+            Err(error) => return Some(format!(" (unreadable: {error})")),
+        };
+        let text = text.replace(&*self.path().to_string_lossy(), &self.dir.to_string_lossy());
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let last = &lines[lines.len().saturating_sub(LOG_LINES)..];
+        (!last.is_empty()).then(|| last.iter().flat_map(|line| ["\n  ", line]).collect())
     }
 }
 
@@ -199,17 +199,7 @@ fn create(path: &Path, account: Account) -> io::Result<()> {
     account.chown(path)
 }
 
-/// Returns the last lines of a log from the byte `from` on, each on an indented line.
-fn last_lines(path: &Path, from: u64) -> Option<String> {
-    let text = match tail(path, from) {
-        Ok(text) => text,
-        Err(error) => return Some(format!(" (unreadable: {error})")),
-    };
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let last = &lines[lines.len().saturating_sub(LOG_LINES)..];
-    (!last.is_empty()).then(|| last.iter().flat_map(|line| ["\n  ", line]).collect())
-}
-
+/// Returns the end of a log, from the byte `from` on.
 fn tail(path: &Path, from: u64) -> io::Result<String> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();

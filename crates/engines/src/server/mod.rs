@@ -34,7 +34,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use crate::{EFFECTIVE_DURABILITY, EngineError, OpenOptions, Result, WeakerSettings};
+use crate::{EFFECTIVE_DURABILITY, EngineError, Link, OpenOptions, Result, WeakerSettings};
 pub(crate) use account::Account;
 use embermark_model::Durability;
 pub(crate) use home::Home;
@@ -60,8 +60,6 @@ pub(crate) fn no_log(engine: &'static str) -> EngineError {
 
 /// A program of an engine to run in a [`Home`].
 pub(crate) struct ServerSpec<'a> {
-    /// The engine's id, for errors.
-    pub engine: &'static str,
     /// Absolute path of the program.
     pub program: &'a Path,
     /// Its arguments.
@@ -86,9 +84,8 @@ impl<'a> ServerSpec<'a> {
     /// Creates the specification of a program that writes English and uses UTC, whatever the user's
     /// environment is, that stops at SIGTERM, and that has five minutes each to start and to stop: a
     /// slow card and a busy device make either take minutes.
-    pub fn new(engine: &'static str, program: &'a Path, args: Vec<OsString>) -> Self {
+    pub fn new(program: &'a Path, args: Vec<OsString>) -> Self {
         Self {
-            engine,
             program,
             args,
             env: vec![("LC_ALL".into(), "C".into()), ("TZ".into(), "UTC".into())],
@@ -98,19 +95,6 @@ impl<'a> ServerSpec<'a> {
             stop_within: Duration::from_secs(300),
             alone: false,
         }
-    }
-}
-
-/// Opens a session with the database that options ask for: on a given server, or on a private one,
-/// which is started for it.
-pub(crate) fn connect<S>(
-    options: &OpenOptions,
-    given: impl FnOnce(&str, &OpenOptions) -> Result<S>,
-    private: impl FnOnce(&OpenOptions) -> Result<(Server, S)>,
-) -> Result<(S, Option<Server>)> {
-    match &options.url {
-        Some(url) => given(url, options).map(|session| (session, None)),
-        None => private(options).map(|(server, session)| (session, Some(server))),
     }
 }
 
@@ -149,10 +133,12 @@ pub(crate) fn check_tier(
     Ok(())
 }
 
-/// Returns a password of 128 random bits for a private server that listens on TCP, or `None` in a
-/// network namespace of our own, which has no other users.
-pub(crate) fn password(engine: &'static str) -> Result<Option<String>> {
-    if embermark_network::is_isolated() { Ok(None) } else { random(engine).map(Some) }
+/// Returns a password of 128 random bits for a private server that listens on TCP. `None` for a
+/// socket in a folder closed to others, and in a network namespace of our own, which has no other
+/// users.
+pub(crate) fn password(engine: &'static str, link: Link) -> Result<Option<String>> {
+    let is_closed = link == Link::Socket || embermark_network::is_isolated();
+    if is_closed { Ok(None) } else { random(engine).map(Some) }
 }
 
 /// Checks that a server may listen on TCP without a password, or on every address: only in a
@@ -203,7 +189,6 @@ pub(crate) fn random(engine: &'static str) -> Result<String> {
 /// A running server or other program of an engine, and its folder. Dropping it aborts it.
 /// [`stop`](Self::stop) is the proper way.
 pub(crate) struct Server {
-    engine: &'static str,
     program: String,
     child: Child,
     status: Option<ExitStatus>,
@@ -247,29 +232,31 @@ impl Server {
     /// Stops it properly.
     ///
     /// # Errors
-    /// Fails when it had died before, crashed, or had to be killed. The error has the last lines of
-    /// its log.
+    /// Fails when it had died before, crashed, reports by its status that it failed, or had to be
+    /// killed. The error has the last lines of its log.
     pub fn stop(mut self) -> Result<()> {
         if self.has_exited() {
             return Err(self.failed_early("keep"));
         }
         self.signal(self.stop);
-        if self.exits_within(self.stop_within) {
-            let signal = self.reap().and_then(|status| status.signal());
-            if signal.is_some_and(|signal| signal != self.stop as i32) {
-                // Killed a moment before, or crashed while stopping.
-                return Err(self.failed_early("stop"));
-            }
-            return Ok(());
+        if !self.exits_within(self.stop_within) {
+            let why = format!("it did not stop within {:?} and was killed", self.stop_within);
+            return Err(self.failed("stop", &why));
         }
-        let why = format!("it did not stop within {:?} and was killed", self.stop_within);
-        Err(self.failed("stop", &why))
+        match self.reap() {
+            // Killed a moment before, crashed, or failed while stopping, for example because there
+            // was no room for its last checkpoint.
+            Some(status) if !status.success() && status.signal() != Some(self.stop as i32) => {
+                Err(self.failed_early("stop"))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn spawn(spec: ServerSpec<'_>, home: &Home) -> Result<Self> {
-        let ServerSpec { engine, program, args, env, stop, abort, stop_within, alone, .. } = spec;
-        let could_not = |e: io::Error| EngineError::file(engine, "start", program, e);
-        let log = home.log(engine)?;
+        let ServerSpec { program, args, env, stop, abort, stop_within, alone, .. } = spec;
+        let could_not = |e: io::Error| EngineError::file(home.engine, "start", program, e);
+        let log = home.log()?;
         let mut command = Command::new(program);
         command.args(args).envs(env).current_dir("/").process_group(0);
         command.stdin(Stdio::null()).stderr(log.try_clone().map_err(could_not)?).stdout(log);
@@ -278,7 +265,7 @@ impl Server {
             spawn::tied(command, Arc::clone(&home.handle), alone, abort).map_err(could_not)?;
         let program = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let (status, home) = (None, home.clone());
-        Ok(Self { engine, program, child, status, stop, abort, stop_within, home })
+        Ok(Self { program, child, status, stop, abort, stop_within, home })
     }
 
     fn process(&self) -> Pid {
@@ -345,7 +332,7 @@ impl Server {
         let lines = self.home.last_log_lines();
         let tail = lines.map(|lines| format!("; last lines of {log}:{lines}")).unwrap_or_default();
         let doing = format!("{doing} its program `{}`", self.program);
-        EngineError::failed(self.engine, doing, format!("{why}{tail}"))
+        EngineError::failed(self.home.engine, doing, format!("{why}{tail}"))
     }
 }
 

@@ -15,7 +15,6 @@ use crate::EngineError;
 
 fn shell(script: &str) -> ServerSpec<'static> {
     ServerSpec {
-        engine: "shell",
         program: Path::new("/bin/sh"),
         args: ["-c", script].map(OsString::from).to_vec(),
         env: vec![("GREETING".into(), "hello".into())],
@@ -170,6 +169,19 @@ fn a_server_that_crashes_while_it_stops_is_an_error() {
 }
 
 #[test]
+fn a_server_that_fails_while_it_stops_is_an_error() {
+    let options = tempfile::tempdir().unwrap();
+    let home = home(options.path());
+    let script = in_home(
+        &home,
+        "trap 'echo no room left; exit 1' TERM; : >ready; while :; do sleep 0.01; done",
+    );
+    let (server, ()) = Server::start(shell(&script), &home, ready).unwrap();
+    let error = server.stop().unwrap_err().to_string();
+    assert!(error.contains("exit status: 1") && error.contains("no room left"), "{error}");
+}
+
+#[test]
 fn a_dropped_server_is_gone_and_one_started_by_a_thread_that_ended_is_not() {
     let options = tempfile::tempdir().unwrap();
     let home = home(options.path());
@@ -229,7 +241,7 @@ fn a_directory_is_made_once_and_whole() {
     let options = tempfile::tempdir().unwrap();
     let home = home(options.path());
     let made = |text: Option<&str>| {
-        home.create_once("shell", "data", Durability::Power, |dir| {
+        home.create_once("data", Durability::Power, |dir| {
             fs::write(dir.join(text.map_or("half", |_| "file")), text.unwrap_or_default()).unwrap();
             let killed = || EngineError::failed("shell", "make it", "it was killed");
             text.map(drop).ok_or_else(killed)

@@ -83,29 +83,21 @@ fn never_prepared(engine: &'static str, number: usize) -> EngineError {
 }
 
 impl<D: Driver> Lifecycle for Connected<D> {
+    embermark_contract::delegate! {
+        driver:
+        fn limits(&self) -> Limits;
+        fn tier_settings(&mut self) -> Result<Vec<(String, String)>>;
+        fn join(&self) -> Join;
+        fn open_client(&mut self) -> Result<ClientOpener>;
+        fn connection(&mut self) -> Result<ConnectionParameters>;
+        fn background(&mut self, into: &mut Vec<Background>) -> Result<()>;
+        fn crash_on_close(&mut self) -> Result<()>;
+        fn log_bytes(&mut self) -> Result<u64>;
+    }
+
     fn maintain(&mut self) -> Result<()> {
         self.refuse_in_transaction("do its maintenance")?;
         self.driver.maintain()
-    }
-
-    fn limits(&self) -> Limits {
-        self.driver.limits()
-    }
-
-    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
-        self.driver.tier_settings()
-    }
-
-    fn join(&self) -> Join {
-        self.driver.join()
-    }
-
-    fn open_client(&mut self) -> Result<ClientOpener> {
-        self.driver.open_client()
-    }
-
-    fn connection(&mut self) -> Result<ConnectionParameters> {
-        self.driver.connection()
     }
 
     fn reconnect(&mut self) -> Option<Result<()>> {
@@ -115,21 +107,9 @@ impl<D: Driver> Lifecycle for Connected<D> {
         Some(connected)
     }
 
-    fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
-        self.driver.background(into)
-    }
-
-    fn crash_on_close(&mut self) -> Result<()> {
-        self.driver.crash_on_close()
-    }
-
     fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
         self.refuse_in_transaction("suspend its checkpoints")?;
         self.driver.suspend_checkpoints(bytes)
-    }
-
-    fn log_bytes(&mut self) -> Result<u64> {
-        self.driver.log_bytes()
     }
 
     fn check(&mut self) -> Result<Checked> {
@@ -145,8 +125,14 @@ impl<D: Driver> Lifecycle for Connected<D> {
 }
 
 impl<D: Driver> SqlStore for Connected<D> {
-    fn dialect(&self) -> &'static dyn Dialect {
-        self.driver.dialect()
+    embermark_contract::delegate! {
+        driver:
+        fn dialect(&self) -> &'static dyn Dialect;
+        fn pipelines(&self) -> bool;
+        fn bulk_sorted(&self) -> bool;
+        fn loads_csv(&self) -> bool;
+        fn expect(&mut self, step: QueryKind) -> Result<()>;
+        fn checkpoints(&mut self) -> Result<Option<u64>>;
     }
 
     fn batch(&mut self, sql: &str) -> Result<()> {
@@ -180,10 +166,6 @@ impl<D: Driver> SqlStore for Connected<D> {
         };
         let done = driver.run_each(prepared, params);
         self.abort_on_error(done)
-    }
-
-    fn pipelines(&self) -> bool {
-        self.driver.pipelines()
     }
 
     fn query(
@@ -226,14 +208,6 @@ impl<D: Driver> SqlStore for Connected<D> {
         done
     }
 
-    fn bulk_sorted(&self) -> bool {
-        self.driver.bulk_sorted()
-    }
-
-    fn loads_csv(&self) -> bool {
-        self.driver.loads_csv()
-    }
-
     fn load_csv(&mut self, table: &TableDef, file: &CsvFile<'_>) -> Result<u64> {
         self.refuse_in_transaction("load a CSV file")?;
         let done = self.driver.load_csv(table, file);
@@ -247,10 +221,6 @@ impl<D: Driver> SqlStore for Connected<D> {
         self.driver.data_changed();
     }
 
-    fn expect(&mut self, step: QueryKind) -> Result<()> {
-        self.driver.expect(step)
-    }
-
     fn plan(&mut self, sql: &str, params: &[Param<'_>]) -> Result<Option<String>> {
         let Some(Explain { prefix, read }) = self.driver.dialect().explain() else {
             return self.driver.plan(sql);
@@ -258,9 +228,5 @@ impl<D: Driver> SqlStore for Connected<D> {
         let (explain, mut plan) = (self.prepare(&format!("{prefix} {sql}"))?, String::new());
         self.query(explain, params, &mut |row| read(row, &mut plan))?;
         Ok(Some(plan))
-    }
-
-    fn checkpoints(&mut self) -> Result<Option<u64>> {
-        self.driver.checkpoints()
     }
 }

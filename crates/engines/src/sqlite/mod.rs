@@ -4,9 +4,7 @@
 //! half of it can be committed.
 
 mod authorizer;
-mod background;
 mod bulk;
-mod check;
 mod dialect;
 mod settings;
 mod statement;
@@ -18,15 +16,14 @@ mod tier;
 use std::rc::Rc;
 use std::sync::Once;
 
-use embermark_model::Durability;
 use embermark_model::explained::{CostAnomaly, Explained};
 use embermark_model::result::Counts;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
 
 use crate::{
-    Availability, Engine, EngineError, Info, OpenOptions, Opened, Origin, PATIENCE, Result,
-    Setting, Settings, Store, Tier,
+    Availability, Embedded, EngineError, Info, OpenOptions, Opened, Origin, PATIENCE, Result,
+    Setting, Store,
 };
 use settings::{IN_THE_FILE, SETTINGS};
 use store::Session;
@@ -48,57 +45,39 @@ const EXPLAINED: &[Explained] = &[Explained {
     section: "docs/engines/sqlite.md#what-measurements-show",
 }];
 
-/// The engine.
-pub(crate) struct Sqlite;
+pub(crate) static ENGINE: Embedded<Pragmas> = Embedded {
+    info: Info::sql(NAME, "SQLite", "public domain"),
+    tiers: TIERS,
+    availability: || Availability::Ready { version: rusqlite::version().to_owned() },
+    library: None,
+    origin: || Some(Origin::CompiledIn),
+    system: None,
+    open,
+    settings: SETTINGS,
+    explained: EXPLAINED,
+    join: Some(join),
+};
 
-impl Engine for Sqlite {
-    fn info(&self) -> Info {
-        Info::sql(NAME, "SQLite", "public domain")
+fn open(options: &OpenOptions, _: &Pragmas) -> Result<Opened> {
+    let connection = connect(options, Client::First)?;
+    let mut settings = read_all(&connection, options)?;
+    let locking = ("locking_mode".to_owned(), locking_mode(options).to_lowercase());
+    if !settings.contains(&locking) {
+        let why = format!("it did not accept locking_mode={}", locking.1);
+        return Err(EngineError::failed(NAME, "set its pragmas", why));
     }
+    settings.push((MEMORY_STATISTICS.to_owned(), u8::from(counts_memory()).to_string()));
+    let store = Session::store(connection, options)?;
+    let version = rusqlite::version().to_owned();
+    Ok(Opened { store, version, settings, server: None })
+}
 
-    fn availability(&self) -> Availability {
-        Availability::Ready { version: rusqlite::version().to_owned() }
+fn join(options: &OpenOptions, _: &Pragmas) -> Result<Store> {
+    let options = OpenOptions { shared: true, ..options.clone() };
+    if is_locked(&options) {
+        return Err(EngineError::unsupported(NAME, format!("a second process: {LOCKED}")));
     }
-
-    fn origin(&self) -> Option<Origin> {
-        Some(Origin::CompiledIn)
-    }
-
-    fn tier(&self, durability: Durability) -> Tier {
-        TIERS.tier(durability)
-    }
-
-    fn settings(&self) -> Settings {
-        SETTINGS
-    }
-
-    fn explained(&self) -> &'static [Explained] {
-        EXPLAINED
-    }
-
-    fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let connection = connect(options, Client::First)?;
-        let mut settings = read_all(&connection, options)?;
-        SETTINGS.check_accepted(NAME, options, &mut settings)?;
-        TIERS.for_tier(options.durability).check_settings(NAME, options, &mut settings)?;
-        let locking = ("locking_mode".to_owned(), locking_mode(options).to_lowercase());
-        if !settings.contains(&locking) {
-            let why = format!("it did not accept locking_mode={}", locking.1);
-            return Err(EngineError::failed(NAME, "set its pragmas", why));
-        }
-        settings.push((MEMORY_STATISTICS.to_owned(), u8::from(counts_memory()).to_string()));
-        let store = Session::store(connection, options)?;
-        let version = rusqlite::version().to_owned();
-        Ok(Opened { store, version, settings, server: None })
-    }
-
-    fn join(&self, options: &OpenOptions, _: &str) -> Result<Store> {
-        let options = OpenOptions { shared: true, ..options.clone() };
-        if is_locked(&options) {
-            return Err(EngineError::unsupported(NAME, format!("a second process: {LOCKED}")));
-        }
-        Session::store(connect(&options, Client::Further)?, &options)
-    }
+    Session::store(connect(&options, Client::Further)?, &options)
 }
 
 /// Why no other process can open a database that [is locked](is_locked).

@@ -1,15 +1,18 @@
 //! An open SQLite database.
 
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
 use std::rc::Rc;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ffi};
+use rusqlite::{Connection, ErrorCode, ffi};
 
 use super::dialect::SqliteDialect;
 use super::statement::Prepared;
 use super::{
-    Client, FILE, LOCKED, NAME, authorizer, background, bulk, check, connect, has_log, is_locked,
-    pragmas, read_all, tier::TIERS,
+    Client, FILE, LOCKED, NAME, authorizer, bulk, connect, has_log, is_locked, pragmas, read_all,
+    tier::TIERS,
 };
 use crate::log_files::log_files;
 use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
@@ -21,6 +24,12 @@ use crate::{
 
 const NO_LOG: &str = "recovery without journal_mode=WAL, as in the tier `none`: it has no log to \
                       recover";
+
+/// Bytes of the log's header, and the offset of the checkpoint sequence number in it
+/// (<https://www.sqlite.org/fileformat2.html#walformat>). It increases each time the log restarts
+/// after a complete checkpoint.
+const HEADER: usize = 32;
+const SEQUENCE: std::ops::Range<usize> = 12..16;
 
 /// A connection in this process, and the statements of its transactions.
 pub(super) struct Session {
@@ -159,13 +168,13 @@ impl Driver for Session {
 
     fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
         match has_log(&self.options) {
-            true => background::read(&self.options.dir, into),
+            true => checkpoints(&self.options.dir).map(|count| into.push(count)),
             false => Ok(()),
         }
     }
 
     fn check(&mut self) -> Result<Checked> {
-        check::integrity(&self.connection)
+        check(&self.connection)
     }
 
     fn limits(&self) -> Limits {
@@ -220,4 +229,54 @@ impl Driver for Session {
             .ok_or_else(|| EngineError::failed(NAME, doing, "a statement is still in use"))?;
         connection.close().map_err(|(_, e)| EngineError::failed(NAME, doing, e))
     }
+}
+
+/// Returns the number of checkpoints after which the log restarted, from the log's file. SQLite
+/// takes them itself, in the commit that makes the log longer than `wal_autocheckpoint` pages.
+/// Closing the log's file releases no locks of SQLite, which are on the database and on the shared
+/// memory.
+fn checkpoints(dir: &Path) -> Result<Background> {
+    let path = dir.join(format!("{FILE}-wal"));
+    let mut header = [0; HEADER];
+    let read = File::open(&path).and_then(|mut file| file.read_exact(&mut header));
+    match read {
+        Ok(()) => {}
+        // Before the first commit the file is missing or empty.
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof) => {}
+        Err(error) => return Err(EngineError::file(NAME, "read the log", &path, error)),
+    }
+    let mut sequence = [0; 4];
+    sequence.copy_from_slice(&header[SEQUENCE]);
+    Ok(Background::count("checkpoints", u64::from(u32::from_be_bytes(sequence))))
+}
+
+/// Checks every page of every table and index, and that each row is in its indexes
+/// (<https://www.sqlite.org/pragma.html#pragma_integrity_check>). Pages have no checksums, so it
+/// does not detect a changed byte of a value.
+fn check(connection: &Connection) -> Result<Checked> {
+    const PRAGMA: &str = "PRAGMA integrity_check";
+    let mut checked = Checked::new(PRAGMA);
+    let read = connection.prepare(PRAGMA).and_then(|mut statement| {
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            match row.get_ref(0)?.as_str()? {
+                // One row if nothing is wrong.
+                "ok" => {}
+                said => checked.found(said),
+            }
+        }
+        Ok(())
+    });
+    let is_damage = |error: &rusqlite::Error| {
+        let code = error.sqlite_error_code();
+        matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+    };
+    match read {
+        // Damage that it cannot get past.
+        Err(error) if is_damage(&error) => checked.found(error.to_string()),
+        Err(error) => return Err(EngineError::failed(NAME, "check the database", error)),
+        Ok(()) => {}
+    }
+    Ok(checked)
 }

@@ -1,7 +1,10 @@
 //! Tests of SQLite's own behaviour. `tests/integration/sql.rs` tests what all SQL engines have in
 //! common.
 
+use embermark_model::Durability;
+
 use super::*;
+use crate::Engine;
 use crate::sql::{Dialect, Nullable, Param, SqlType, TableDef};
 
 fn options(durability: Durability) -> (tempfile::TempDir, OpenOptions) {
@@ -25,7 +28,7 @@ fn the_pragmas_of_each_tier_are_in_force() {
     for (durability, (clients, shared), values) in expected {
         let (_folder, options) = options(durability);
         let options = OpenOptions { clients, shared, ..options };
-        let mut settings = Sqlite.open(&options).unwrap().settings;
+        let mut settings = ENGINE.open(&options).unwrap().settings;
         settings.retain(|(name, _)| name != MEMORY_STATISTICS);
         let wanted = PRAGMAS.into_iter().zip(values).map(|(n, v)| (n.to_owned(), v.to_owned()));
         assert_eq!(settings, wanted.collect::<Vec<_>>(), "{durability}");
@@ -67,7 +70,7 @@ fn who_has_a_database_alone_shares_nothing_and_keeps_it_to_itself() {
     for durability in [Durability::Process, Durability::Power] {
         let (_folder, options) = options(durability);
         let write = |options: &OpenOptions| {
-            let mut store = Sqlite.open(options).unwrap().store;
+            let mut store = ENGINE.open(options).unwrap().store;
             let Store::Sql(sql) = &mut store else { panic!("no store of SQL") };
             sql.batch("CREATE TABLE IF NOT EXISTS t (a INTEGER); INSERT INTO t VALUES (1)")
                 .unwrap();
@@ -160,7 +163,7 @@ fn pragmas_that_are_pasted_into_a_program_give_it_the_same_settings() {
     let (_folder, options) = options(Durability::Power);
     let settings = vec![("page_size".to_owned(), "8192".to_owned())];
     let options = OpenOptions { settings, ..options };
-    let read_back = Sqlite.open(&options).unwrap().settings;
+    let read_back = ENGINE.open(&options).unwrap().settings;
     let given = read_back.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let set = SETTINGS.set_by_embermark(given).chain([("page_size", "8192")]);
     let pasted = SETTINGS.in_a_program(set).join("\n");
@@ -187,7 +190,7 @@ fn pragmas_that_are_pasted_into_a_program_give_it_the_same_settings() {
 #[test]
 fn a_number_that_would_be_stored_as_null_is_refused_and_nothing_of_its_row_stays() {
     let (_folder, options) = options(Durability::None);
-    let mut opened = Sqlite.open(&options).unwrap();
+    let mut opened = ENGINE.open(&options).unwrap();
     let Store::Sql(sql) = &mut opened.store else { panic!("no store of SQL") };
     sql.batch("CREATE TABLE t (a REAL)").unwrap();
     let insert = sql.prepare("INSERT INTO t VALUES (?)").unwrap();

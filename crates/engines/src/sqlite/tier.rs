@@ -5,7 +5,7 @@ use embermark_model::Durability;
 use crate::{TierSetting, TierTable};
 
 #[derive(Clone, Copy)]
-pub(super) struct Pragmas {
+pub(crate) struct Pragmas {
     pub journal_mode: &'static str,
     pub synchronous: &'static str,
     /// Whether the file stays locked even where clients share the database.
@@ -26,7 +26,7 @@ pub(super) struct Pragmas {
 ///   both.
 ///
 /// `synchronous` is read back as a number: 0 is OFF, 2 is FULL.
-pub(super) static TIERS: TierTable<Pragmas> = TierTable {
+pub(super) const TIERS: TierTable<Pragmas> = TierTable {
     none: TierSetting::new(
         Durability::None,
         Pragmas { journal_mode: "MEMORY", synchronous: "OFF", exclusive: true },

@@ -54,8 +54,7 @@ impl ValkeyStore {
             return Ok(true);
         }
         self.at_rest()?;
-        self.session.connection.ask(&[b"BGREWRITEAOF"]);
-        self.session.connection.send()?;
+        self.session.connection.ask(&[b"BGREWRITEAOF"]).send()?;
         self.session.connection.done()?;
         self.at_rest()
     }

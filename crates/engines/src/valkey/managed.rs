@@ -10,7 +10,7 @@ use super::tier::{APPEND_ONLY, FSYNC, TIERS};
 use super::uri::Uri;
 use crate::server::address::ListenAddresses;
 use crate::server::{self, Account, Home, Server, ServerSpec};
-use crate::{Link, OpenOptions, Result};
+use crate::{OpenOptions, Result};
 
 /// Name of its socket, in its folder.
 const SOCKET: &str = "socket";
@@ -26,17 +26,16 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let (program, _) = installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::open(NAME, &options.dir, Account::ourselves())?;
     // A killed server leaves its socket, which the next one creates again.
-    let data = home.subdirectory(NAME, DATA)?;
-    let is_local = options.link == Link::Socket;
-    let password = if is_local { None } else { server::password(NAME)? };
+    let data = home.subdirectory(DATA)?;
+    let password = server::password(NAME, options.link)?;
     let user = password.as_ref().map_or_else(String::new, |password| format!(":{password}@"));
     let url = |port| format!("valkey://{user}127.0.0.1:{port}");
     let ListenAddresses { local, for_others, port } =
-        ListenAddresses::at(NAME, options.link, &home, SOCKET, url)?;
+        ListenAddresses::at(options.link, &home, SOCKET, url)?;
     // A separate file, because everybody can read a command line.
     let mut args: Vec<OsString> = Vec::new();
     if let Some(password) = &password {
-        args.push(home.write(NAME, PASSWORD, &format!("requirepass {password}\n"))?.into());
+        args.push(home.write(PASSWORD, &format!("requirepass {password}\n"))?.into());
     }
     args.extend(["--dir".into(), data.into()]);
     let mut set = |name: &str, value: OsString| args.extend([format!("--{name}").into(), value]);
@@ -57,7 +56,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     }
     // SIGTERM is a clean shutdown: the append-only file is written and synced, or without one the
     // data if a setting requires it (https://valkey.io/topics/signals/).
-    let spec = ServerSpec::new(NAME, &program, args);
+    let spec = ServerSpec::new(&program, args);
     Server::start(spec, &home, |_| {
         let uri = Uri::new(&local).map_err(str::to_owned)?;
         let session = Session::new(uri, String::new(), for_others.clone());

@@ -32,12 +32,15 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     info: Info::server(NAME, "Valkey", DataModel::KeyValue, "BSD-3-Clause"),
     forbids_publishing: false,
     has_maintenance: true,
-    tiers: &tier::TIERS,
+    tier: |durability| tier::TIERS.tier(durability),
+    weaker_settings: |tier, found| tier::TIERS.for_tier(tier).weaker_settings(found),
     settings: settings::SETTINGS,
+    explained: &[],
     variable: installation::VARIABLE.name,
     find: || {
         installation::find().map(|(path, version)| (vec![(installation::SERVER, path)], version))
     },
+    system: None,
     library: |found| found,
     check_url: |url| Ok(Uri::new(&Address::Url(url.to_owned())).map(drop)?),
     given: Session::given,
@@ -47,7 +50,8 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
         let server = server.map(|server| (server, options.dir.join("server").join(managed::DATA)));
         Ok(Store::Kv(Box::new(ValkeyStore::new(session, server, !options.is_alone()))))
     },
-    join: Session::join,
+    join: |at, _| Session::join(at),
+    remove_abandoned: |_| false,
     remove_left: |url, name| {
         Session::reach(url, name)?.remove().map_err(session::failed("remove its keys"))
     },

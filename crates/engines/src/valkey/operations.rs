@@ -35,7 +35,7 @@ impl Reads<'_> {
         self.connection.word(&[&self.tables[table].rows, key]);
         self.connection.send()?;
         if let Some(check) = check {
-            check.read_answer(self.connection, 1)?;
+            check.read_answer(self.connection)?;
         }
         self.connection.bulk()
     }
@@ -133,9 +133,8 @@ impl Operations for Single<'_> {
         if let Some(check) = &mut check {
             check.request_count(connection);
         }
-        connection.ask(&[b"ZCARD", &tables[table].keys]);
-        let count = connection.send();
-        let count = count.and_then(|()| check.map_or(Ok(()), |m| m.read_answer(connection, 1)));
+        let count = connection.ask(&[b"ZCARD", &tables[table].keys]).send();
+        let count = count.and_then(|()| check.map_or(Ok(()), |m| m.read_answer(connection)));
         let count = count.and_then(|()| connection.integer());
         count.map(|count| u64::try_from(count).ok()).map_err(failed("count the keys"))
     }

@@ -75,9 +75,10 @@ impl Connection {
     }
 
     /// Adds a whole command.
-    pub fn ask(&mut self, words: &[&[u8]]) {
+    pub fn ask(&mut self, words: &[&[u8]]) -> &mut Self {
         self.head(b'*', words.len());
         words.iter().for_each(|word| self.word(&[word]));
+        self
     }
 
     /// Adds a word to a command, joined from parts.

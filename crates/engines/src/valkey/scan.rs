@@ -158,7 +158,7 @@ pub(super) fn visit_in_steps(
         connection.number(most);
         connection.word(&[&names.rows]);
         connection.send()?;
-        check.read_answer(connection, 1)?;
+        check.read_answer(connection)?;
         let (found, mut flow) = (connection.list()? / 2, ControlFlow::Continue(()));
         for _ in 0..found {
             keys.clear();

@@ -91,8 +91,7 @@ impl Session {
     /// Returns what the server reports under a heading (<https://valkey.io/commands/info/>): one
     /// line `name:value` for each item.
     pub fn info(&mut self, heading: &str) -> Answer<String> {
-        self.connection.ask(&[b"INFO", heading.as_bytes()]);
-        self.connection.send()?;
+        self.connection.ask(&[b"INFO", heading.as_bytes()]).send()?;
         self.connection.text()
     }
 
@@ -114,8 +113,7 @@ impl Session {
         let began = Instant::now();
         let named = format!(" name={} ", self.prefix.trim_end_matches(':'));
         loop {
-            self.connection.ask(&[b"CLIENT", b"LIST"]);
-            self.connection.send()?;
+            self.connection.ask(&[b"CLIENT", b"LIST"]).send()?;
             let clients = self.connection.text()?;
             let others = clients.lines().filter(|line| line.contains(&named)).count();
             if others <= 1 || began.elapsed() > UNDER_WAY {
@@ -131,8 +129,7 @@ impl Session {
         let (mut cursor, mut keys) = ("0".to_owned(), Vec::new());
         loop {
             let (from, matching) = (cursor.as_bytes(), pattern.as_bytes());
-            connection.ask(&[b"SCAN", from, b"MATCH", matching, b"COUNT", AT_A_TIME]);
-            connection.send()?;
+            connection.ask(&[b"SCAN", from, b"MATCH", matching, b"COUNT", AT_A_TIME]).send()?;
             connection.list()?;
             cursor = connection.text()?;
             keys.clear();
@@ -179,8 +176,7 @@ fn connected(uri: &Uri, prefix: &str) -> Answer<Connection> {
     }
     connection.ask(&[b"PING"]);
     connection.ask(&[b"SELECT", uri.database.to_string().as_bytes()]);
-    connection.ask(&[b"CLIENT", b"SETNAME", prefix.trim_end_matches(':').as_bytes()]);
-    connection.send()?;
+    connection.ask(&[b"CLIENT", b"SETNAME", prefix.trim_end_matches(':').as_bytes()]).send()?;
     (0..3).try_for_each(|_| connection.done())?;
     Ok(connection)
 }

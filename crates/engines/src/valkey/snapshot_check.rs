@@ -20,7 +20,7 @@ pub(super) struct SnapshotCheck {
     /// Whether the count before them was requested and is not read yet.
     is_requested: bool,
     before: Option<Count>,
-    commands: usize,
+    reads: usize,
 }
 
 type Count = [Option<String>; COUNTED.len()];
@@ -34,9 +34,9 @@ impl SnapshotCheck {
         }
     }
 
-    /// Reads the count before the answer to a read of this many commands, or to the last of them.
-    pub fn read_answer(&mut self, connection: &mut Connection, commands: usize) -> Answer<()> {
-        self.commands += commands;
+    /// Reads the count before the answer to a read, which is one command.
+    pub fn read_answer(&mut self, connection: &mut Connection) -> Answer<()> {
+        self.reads += 1;
         if std::mem::take(&mut self.is_requested) {
             self.before = Some(read_count(connection)?);
         }
@@ -48,7 +48,7 @@ impl SnapshotCheck {
     /// # Errors
     /// Unsupported when something was changed meanwhile.
     pub fn end(self, connection: &mut Connection) -> Result<()> {
-        let Some(before) = self.before.filter(|_| self.commands > 1) else { return Ok(()) };
+        let Some(before) = self.before.filter(|_| self.reads > 1) else { return Ok(()) };
         request_count(connection);
         let after = connection.send().and_then(|()| read_count(connection));
         if after.map_err(failed("count its changes"))? == before {

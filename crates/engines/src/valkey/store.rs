@@ -48,8 +48,7 @@ impl ValkeyStore {
         let connection = &mut self.session.connection;
         loop {
             connection.ask(&[b"HGET", tables, name]);
-            connection.ask(&[b"HLEN", tables]);
-            connection.send()?;
+            connection.ask(&[b"HLEN", tables]).send()?;
             let known = connection.bulk()?;
             let known = known.map(|number| String::from_utf8_lossy(number).into_owned());
             let next = connection.integer()? + 1;
@@ -57,8 +56,7 @@ impl ValkeyStore {
                 return Ok(known);
             }
             // Another client can assign one first.
-            connection.ask(&[b"HSETNX", tables, name, next.to_string().as_bytes()]);
-            connection.send()?;
+            connection.ask(&[b"HSETNX", tables, name, next.to_string().as_bytes()]).send()?;
             connection.integer()?;
         }
     }
@@ -74,8 +72,9 @@ impl ValkeyStore {
     /// Removes some rows of a table. Returns whether there were any.
     fn remove(&mut self, Table(table): Table) -> Answer<bool> {
         let (connection, names) = (&mut self.session.connection, &self.tables[table]);
-        connection.ask(&[b"ZRANGE", &names.keys, b"0", (REMOVED - 1).to_string().as_bytes()]);
-        connection.send()?;
+        connection
+            .ask(&[b"ZRANGE", &names.keys, b"0", (REMOVED - 1).to_string().as_bytes()])
+            .send()?;
         self.changes.clear();
         let found = connection.list()?;
         for _ in 0..found {

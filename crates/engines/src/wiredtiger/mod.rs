@@ -168,6 +168,5 @@ pub(crate) static ENGINE: Embedded<Parts> = Embedded {
     open: store::open,
     settings: SETTINGS,
     explained: EXPLAINED,
-    has_maintenance: true,
     join: None,
 };

@@ -27,28 +27,28 @@ fn log_blocks(open: u32) -> Card {
     Card { mapping, ..page_mapped(16 << 10, Cleaning::Greedy) }
 }
 
-fn write(ns: u64, offset: u64, length: u64) -> Event {
-    Event { ns, kind: Kind::Write, offset, length }
+fn write(ns: u64, offset: u64, length: u64) -> Access {
+    Access { ns, kind: RequestKind::Write, offset, length }
 }
 
-fn flush(ns: u64) -> Event {
-    Event { ns, kind: Kind::Flush, offset: 0, length: 0 }
+fn flush(ns: u64) -> Access {
+    Access { ns, kind: RequestKind::Flush, offset: 0, length: 0 }
 }
 
-fn replayed(card: &Card, end: End, events: &[Event], windows: &[Window]) -> Replayed {
+fn replayed(card: &Card, end: End, events: &[Access], windows: &[Window]) -> Replayed {
     let mut model = model_of(card, end, DEVICE).unwrap();
     replay(&mut *model, card.cache_bytes, DEVICE, &events.iter().copied(), windows)
 }
 
 /// Bytes programmed per byte written.
-fn amplification(card: &Card, events: &[Event]) -> f64 {
+fn amplification(card: &Card, events: &[Access]) -> f64 {
     let Replayed { all, steady, .. } = replayed(card, End::Typical, events, &[]);
     assert!(steady);
     all.programmed_bytes / all.written_bytes
 }
 
 /// The first bytes of the device in requests of this size, in order.
-fn in_order(bytes: u64, request: u64, flushed: bool) -> Vec<Event> {
+fn in_order(bytes: u64, request: u64, flushed: bool) -> Vec<Access> {
     let writes = (0..bytes / request).map(|number| write(number, number * request, request));
     writes.flat_map(|one| [Some(one), flushed.then(|| flush(one.ns))]).flatten().collect()
 }
@@ -94,7 +94,7 @@ fn a_write_of_a_part_of_a_page_that_is_flushed_costs_a_page() {
 fn scattered_writes_without_a_flush_share_a_page_where_the_table_has_a_place_for_each() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
     let places = DEVICE / 4096 / 8;
-    let events: Vec<Event> =
+    let events: Vec<Access> =
         (0..20_000).map(|at| write(at, random.random_range(0..places) * 8 * 4096, 4096)).collect();
     let whole = amplification(&page_mapped(16 << 10, Cleaning::Greedy), &events);
     let parts = amplification(&page_mapped(4 << 10, Cleaning::Greedy), &events);
@@ -105,12 +105,13 @@ fn scattered_writes_without_a_flush_share_a_page_where_the_table_has_a_place_for
 
 #[test]
 fn a_cache_absorbs_what_is_written_over_before_a_flush() {
-    let events: Vec<Event> = (0..100).map(|at| write(at, at % 10 * (16 << 10), 16 << 10)).collect();
+    let events: Vec<Access> =
+        (0..100).map(|at| write(at, at % 10 * (16 << 10), 16 << 10)).collect();
     let plain = page_mapped(16 << 10, Cleaning::Greedy);
     let cached = Card { cache_bytes: 256 << 10, ..plain.clone() };
     assert!((amplification(&plain, &events) - 1.0).abs() < 1e-9);
     assert!((amplification(&cached, &events) - 0.1).abs() < 1e-9);
-    let flushed: Vec<Event> = events.iter().flat_map(|one| [*one, flush(one.ns)]).collect();
+    let flushed: Vec<Access> = events.iter().flat_map(|one| [*one, flush(one.ns)]).collect();
     assert!((amplification(&cached, &flushed) - 1.0).abs() < 1e-9, "a flush is kept");
 }
 
@@ -118,10 +119,11 @@ fn a_cache_absorbs_what_is_written_over_before_a_flush() {
 fn discards_lower_what_is_programmed() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
     let pages = DEVICE >> 14;
-    let writes: Vec<Event> =
+    let writes: Vec<Access> =
         (0..8_000).map(|at| write(at, random.random_range(0..pages) << 14, 16 << 10)).collect();
-    let given_up = Event { ns: 0, kind: Kind::Discard, offset: DEVICE / 2, length: DEVICE / 2 };
-    let with: Vec<Event> = [given_up].into_iter().chain(writes.clone()).collect();
+    let given_up =
+        Access { ns: 0, kind: RequestKind::Discard, offset: DEVICE / 2, length: DEVICE / 2 };
+    let with: Vec<Access> = [given_up].into_iter().chain(writes.clone()).collect();
     for card in [page_mapped(16 << 10, Cleaning::Greedy), log_blocks(3)] {
         let [without, with] = [&writes, &with].map(|events| amplification(&card, events));
         assert!(with < without, "{card:?}: {with} and {without}");
@@ -153,7 +155,7 @@ fn what_happens_in_a_window_is_told_apart() {
 fn all_that_is_done_is_charged_to_somebody() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(11);
     let pages = DEVICE >> 14;
-    let events: Vec<Event> =
+    let events: Vec<Access> =
         (0..20_000).map(|at| write(at, random.random_range(0..pages) << 14, 16 << 10)).collect();
     let windows = [Window { began: 0, ended: 4_999 }, Window { began: 5_000, ended: 20_000 }];
     for card in [page_mapped(16 << 10, Cleaning::Greedy), log_blocks(3)] {
@@ -176,7 +178,7 @@ fn all_that_is_done_is_charged_to_somebody() {
 fn the_less_is_spare_the_more_is_programmed() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
     let pages = DEVICE >> 14;
-    let events: Vec<Event> =
+    let events: Vec<Access> =
         (0..20_000).map(|at| write(at, random.random_range(0..pages) << 14, 16 << 10)).collect();
     let card = page_mapped(16 << 10, Cleaning::Greedy);
     let programmed = End::ALL.map(|end| replayed(&card, end, &events, &[]).all.programmed_bytes);
@@ -191,7 +193,7 @@ fn greedy_cleaning_never_touches_what_never_changes() {
     // The whole card in the table, beside the card without those blocks: the same pages.
     let mut random = Xoshiro256PlusPlus::seed_from_u64(9);
     let pages = DEVICE >> 14;
-    let events: Vec<Event> =
+    let events: Vec<Access> =
         (0..20_000).map(|at| write(at, random.random_range(0..pages) << 14, 16 << 10)).collect();
     let card = page_mapped(16 << 10, Cleaning::Greedy);
     let without = replayed(&card, End::Typical, &events, &[]).all;

@@ -173,7 +173,15 @@ pub(super) fn names(plan: &Plan, catalog: &Catalog, workloads: &[WorkloadInfo]) 
             )));
         }
     }
-    for id in &plan.accepted_licences {
+    check_licences(&plan.accepted_licences, catalog)
+}
+
+/// Checks the engines whose licences were accepted.
+///
+/// # Errors
+/// If one is unknown, or its licence need not be accepted.
+pub fn check_licences(accepted: &[String], catalog: &Catalog) -> Result<()> {
+    for id in accepted {
         if !catalog.engine(id)?.forbids_publishing() {
             return Err(HarnessError::Plan(format!(
                 "the licence of '{id}' need not be accepted: leave it out of --accept-license"

@@ -54,10 +54,8 @@ pub fn conduct(
         embermark_journal: journal::VERSION,
         manifest,
         plan: plan.clone(),
-        databases: None,
-        counts: false,
-        explains: false,
         cells,
+        ..Head::default()
     };
     let journal = journal::Writer::create(&dirs.journal(), head)?;
     let guest = manifest::guest(&run_id);
@@ -194,6 +192,7 @@ fn in_common(facts: &[Facts]) -> Machine {
         keep(&mut common.governor, &other.governor);
         keep(&mut common.file_system, &other.file_system);
         keep(&mut common.mount_options, &other.mount_options);
+        keep(&mut common.journal, &other.journal);
         keep(&mut common.device, &other.device);
     }
     common
@@ -215,5 +214,29 @@ fn one_tool(names: &[String], facts: &[Facts]) -> Result<Tool> {
              together: put packages of one build into the fleet's folder"
         ))),
         None => Ok(tool.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_the_same_on_every_machine_is_told_of_all() {
+        let facts = |governor: &str, journal| Facts {
+            tool: Tool::default(),
+            machine: Machine {
+                cpu: Some("A53".to_owned()),
+                governor: Some(governor.to_owned()),
+                journal: Some(journal),
+                load: Some(0.5),
+                ..Machine::default()
+            },
+        };
+        let common = in_common(&[facts("performance", true), facts("performance", false)]);
+        assert_eq!((common.cpu.as_deref(), common.journal, common.load), (Some("A53"), None, None));
+        assert_eq!(common.governor.as_deref(), Some("performance"));
+        let common = in_common(&[facts("performance", true), facts("powersave", true)]);
+        assert_eq!((common.governor, common.journal), (None, Some(true)));
     }
 }

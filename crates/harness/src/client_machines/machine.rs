@@ -12,7 +12,7 @@ use embermark_workloads::{Bench, CheckError, Outcome, Prepared, Spec};
 
 use super::protocol::{Job, Order, Ran, Reply};
 use crate::probe::Probes;
-use crate::stage::Stages;
+use crate::stage::prepare_in_thread;
 use crate::worker::status_of;
 use crate::{Catalog, Interrupt};
 
@@ -57,17 +57,13 @@ impl Machine {
     /// Makes a trial's clients, with files in `dir`.
     pub(super) fn new(job: Job, dir: &Path, catalog: &Catalog) -> Result<Self, Refused> {
         let engine = catalog.engine(&job.cell.engine).map_err(failed)?;
+        let cache_bytes = job.cell.cache_bytes(job.plan.memory_bytes);
         let options = OpenOptions {
-            dir: dir.to_owned(),
-            durability: job.cell.durability,
-            memory: job.cell.cache_bytes(job.plan.memory_bytes),
-            limit: None,
             url: Some(job.url.clone()),
             guest: job.guest.clone(),
-            link: Default::default(),
             clients: job.plan.clients,
             shared: true,
-            settings: Vec::new(),
+            ..OpenOptions::new(dir, job.cell.durability, cache_bytes)
         };
         let probes = Probes::new(None, true);
         let (prepared, bench, meter) = (None, None, None);
@@ -101,11 +97,10 @@ impl Machine {
     fn prepare(&mut self, catalog: &Catalog) -> Result<Reply, Refused> {
         let Job { cell, plan, own_clients, .. } = &self.job;
         let workload = catalog.workload(&cell.workload).map_err(failed)?;
-        let (mut stages, scales, dir) = (Stages::default(), [cell.scale], &self.options.dir);
-        let added =
-            stages.add(workload, &scales, &plan.data, plan.seed, dir, &Interrupt::default());
-        added.map_err(failed)?;
-        let rows = stages.file(&cell.workload, cell.scale).map_err(failed)?;
+        let (scales, dir, never) = ([cell.scale], &self.options.dir, Interrupt::default());
+        let made = prepare_in_thread(workload, &scales, &plan.data, plan.seed, dir, &never);
+        let (_, rows, dataset) =
+            made.map_err(failed)?.pop().ok_or_else(|| failed("no rows were made"))?;
         let spec = Spec {
             clients: plan.clients,
             own_clients: Some(own_clients.clone()),
@@ -113,11 +108,9 @@ impl Machine {
             cold: false,
             engine: cell.engine.clone(),
             appends_only: self.engine.is_append_only(),
-            ..Spec::of(rows.to_owned(), cell.variant.clone(), plan.seed)
+            ..Spec::of(rows, cell.variant.clone(), plan.seed)
         };
         self.prepared = Some(workload.prepare(&spec).map_err(failed)?);
-        let dataset = stages.datasets.remove(&cell.workload);
-        let dataset = dataset.ok_or_else(|| failed("no rows were made"))?;
         Ok(Reply::Prepared { dataset })
     }
 

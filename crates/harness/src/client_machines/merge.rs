@@ -77,9 +77,8 @@ pub(super) fn merge(of: &[MachineRun], target_rate: Option<u64>) -> Result<Merge
     let answer = answer.ok_or("the machines' answers are of different kinds")?;
     let all =
         |part: fn(&Ran) -> Option<&Latency>| add_up(of.iter().filter_map(|one| part(&one.ran)));
-    let some = |latency: Option<Latency>| latency.filter(|latency| latency.samples > 0);
-    let latency = some(all(|ran| ran.latency.as_ref()));
-    let response = some(all(|ran| ran.response.as_ref()));
+    let latency = all(|ran| ran.latency.as_ref());
+    let response = all(|ran| ran.response.as_ref());
     let late = all(|ran| ran.late.as_ref());
     let done: Vec<u64> = of.iter().flat_map(|one| one.ran.done.iter().copied()).collect();
     let run = Run {

@@ -15,6 +15,7 @@ use nix::unistd::setsid;
 use super::machine::Machine;
 use super::protocol::{Facts, Order, Reply};
 use crate::child::exit;
+use crate::protocol::send;
 use crate::system::{System, read_lossy};
 use crate::{Catalog, manifest};
 
@@ -35,14 +36,8 @@ const START_TIMEOUT: Duration = Duration::from_secs(30);
 pub fn facts(dir: &Path) -> ExitCode {
     exit("client-machine", {
         let machine = System::here().machine(dir);
-        print(&Facts { tool: manifest::tool(), machine })
+        send(&mut io::stdout(), &Facts { tool: manifest::tool(), machine })
     })
-}
-
-fn print(what: &impl serde::Serialize) -> io::Result<()> {
-    let mut line = serde_json::to_vec(what)?;
-    line.push(b'\n');
-    io::stdout().write_all(&line)
 }
 
 /// Starts the process in an empty directory, in its own session, so that it continues when this

@@ -131,10 +131,7 @@ impl Conductor<'_> {
                 break;
             }
         }
-        (result.latency, result.response) = (
-            add_up(&latencies).filter(|all| all.samples > 0),
-            add_up(&responses).filter(|all| all.samples > 0),
-        );
+        (result.latency, result.response) = (add_up(&latencies), add_up(&responses));
         (result, stop)
     }
 

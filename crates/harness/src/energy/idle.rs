@@ -5,8 +5,8 @@ use std::time::Duration;
 use embermark_meter::statistics::mean;
 use embermark_model::result::EnergySource;
 
-use super::sampler::{Read, SampledSource, Sampler, seconds};
-use super::source::Power;
+use super::sampler::{SampledSource, Sampler, seconds};
+use super::source::{Kind, Power};
 use super::spread;
 use crate::Interrupt;
 
@@ -42,15 +42,15 @@ impl Sampler {
         let mut known = self.known.borrow_mut();
         known.idle = Some(self.period(began, ended));
         let watched = self.watched.borrow();
-        let of = |source: &EnergySource| watched.iter().find(|of| of.id == source.id);
+        let of = |source: &EnergySource| watched.iter().find(|of| of.source.id == source.id);
         for source in &mut known.sources {
             if let Some(watched) = of(source) {
                 watched.describe_idle(source, &ends);
             }
         }
         let is_hwmon = |source: &EnergySource| {
-            let read = of(source).map(|of| &of.read);
-            matches!(read, Some(Read::Power(Power::Input(_) | Power::Product(..), _)))
+            let kind = of(source).map(|of| &of.source.kind);
+            matches!(kind, Some(Kind::Power(Power::Input(_) | Power::Product(..))))
         };
         largest_first(&mut known.sources, is_hwmon);
         true
@@ -74,12 +74,11 @@ impl SampledSource {
     /// the ends of its parts.
     fn describe_idle(&self, source: &mut EnergySource, ends: &[f64]) {
         let (Some(began), Some(ended)) = (ends.first(), ends.last()) else { return };
-        let watts: Vec<f64> = match &self.read {
-            Read::Power(_, curve) => curve.within(*began, *ended).collect(),
-            Read::Counter(zones) => {
+        let watts: Vec<f64> = match &self.source.kind {
+            Kind::Power(_) => self.curve.within(*began, *ended).collect(),
+            Kind::Counter(_) => {
                 let part = |two: &[f64]| {
-                    let joules =
-                        zones.iter().map(|(_, zone)| zone.approximate_joules(two[0], two[1]));
+                    let joules = self.totals.iter().map(|of| of.approximate_joules(two[0], two[1]));
                     Some(joules.sum::<Option<f64>>()? / (two[1] - two[0]))
                 };
                 ends.windows(2).filter_map(part).collect()

@@ -29,23 +29,20 @@ pub(crate) struct Sampler {
 
 /// A source and its readings.
 pub(super) struct SampledSource {
-    pub id: String,
-    pub read: Read,
+    pub source: Source,
+    /// Of a power.
+    pub curve: Curve,
+    /// Of each zone of a counter.
+    pub totals: Vec<Totals>,
     /// Time of the next reading in seconds of the monotonic clock.
     due: f64,
     /// Number of readings, and their total duration.
     readings: (u32, Duration),
 }
 
-/// How a source is read, and its readings.
-pub(super) enum Read {
-    Power(Power, Curve),
-    Counter(Vec<(Zone, Totals)>),
-}
-
 /// A counter that never restarts: the last value of its zone, and the joules since the first value
 /// over time.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
     last: Option<u64>,
     joules: f64,
@@ -74,16 +71,16 @@ impl Totals {
 impl SampledSource {
     fn sample(&mut self, now: f64) {
         let began = Instant::now();
-        match &mut self.read {
-            Read::Power(power, curve) => {
+        match &self.source.kind {
+            Kind::Power(power) => {
                 if let Some(watts) = power.watts() {
                     // The reading may have taken some time.
-                    curve.push(seconds().unwrap_or(now), watts);
+                    self.curve.push(seconds().unwrap_or(now), watts);
                 }
                 self.due = now + power.period().as_secs_f64();
             }
-            Read::Counter(zones) => {
-                zones.iter_mut().for_each(|(zone, totals)| totals.update(now, zone));
+            Kind::Counter(zones) => {
+                zones.iter().zip(&mut self.totals).for_each(|(zone, of)| of.update(now, zone));
                 self.due = now + COUNTERS_EVERY.as_secs_f64();
             }
         }
@@ -93,9 +90,8 @@ impl SampledSource {
 
     /// Returns the counter that a worker reads, if the source has one.
     fn counter(&self) -> Option<Counter> {
-        let Read::Counter(zones) = &self.read else { return None };
-        let zones = zones.iter().map(|(zone, _)| zone.clone()).collect();
-        Some(Counter { source: self.id.clone(), zones })
+        let Kind::Counter(zones) = &self.source.kind else { return None };
+        Some(Counter { source: self.source.id.clone(), zones: zones.clone() })
     }
 
     /// Returns the mean duration of a reading.
@@ -107,33 +103,31 @@ impl SampledSource {
     /// Returns the joules of a run.
     fn joules(&self, window: &Window) -> Result<f64, String> {
         let (began, ended) = to_seconds(window.between);
-        match &self.read {
-            Read::Power(power, curve) => {
-                curve.joules(began, ended, gap(power)).map_err(|why| why.to_string())
+        match &self.source.kind {
+            Kind::Power(power) => {
+                self.curve.joules(began, ended, gap(power)).map_err(|why| why.to_string())
             }
-            Read::Counter(zones) => {
-                let counted = window.counted.iter().find(|counted| counted.source == self.id);
+            Kind::Counter(zones) => {
+                let is_own = |counted: &&Counted| counted.source == self.source.id;
+                let counted = window.counted.iter().find(is_own);
                 let counted = counted.ok_or("its worker did not read it")?;
-                joules_counted(zones, counted, (began, ended))
+                joules_counted(zones, &self.totals, counted, (began, ended))
             }
         }
     }
 
     /// Removes what no later run needs.
     fn discard_before(&mut self, at: f64) {
-        match &mut self.read {
-            Read::Power(_, curve) => curve.discard_before(at - 1.0),
-            Read::Counter(zones) => {
-                zones.iter_mut().for_each(|(_, totals)| totals.at.retain(|of| of.0 >= at))
-            }
-        }
+        self.curve.discard_before(at - 1.0);
+        self.totals.iter_mut().for_each(|totals| totals.at.retain(|of| of.0 >= at));
     }
 }
 
 /// Returns the joules that the worker counted around a run. Adds the whole ranges of a counter that
 /// passed in between, which the parent's readings show.
 fn joules_counted(
-    zones: &[(Zone, Totals)],
+    zones: &[Zone],
+    totals: &[Totals],
     counted: &Counted,
     (began, ended): (f64, f64),
 ) -> Result<f64, String> {
@@ -144,7 +138,7 @@ fn joules_counted(
         ));
     }
     let mut sum = 0.0;
-    for ((zone, totals), counted) in zones.iter().zip(&counted.microjoules) {
+    for ((zone, totals), counted) in zones.iter().zip(totals).zip(&counted.microjoules) {
         let Some(counted) = counted else {
             return Err(format!("{} could not be read", zone.path.display()));
         };
@@ -168,14 +162,10 @@ impl Sampler {
         let known = sources.iter().map(describe_source).collect();
         let known =
             EnergyMeasurement { sources: known, not_measured: absent, ..Default::default() };
-        let watched = sources.into_iter().map(|Source { id, kind, .. }| {
-            let read = match kind {
-                Kind::Power(power) => Read::Power(power, Curve::default()),
-                Kind::Counter(zones) => {
-                    Read::Counter(zones.into_iter().map(|zone| (zone, Totals::default())).collect())
-                }
-            };
-            SampledSource { id, read, due: 0.0, readings: (0, Duration::ZERO) }
+        let watched = sources.into_iter().map(|source| {
+            let zones = if let Kind::Counter(zones) = &source.kind { zones.len() } else { 0 };
+            let (curve, totals) = (Curve::default(), vec![Totals::default(); zones]);
+            SampledSource { source, curve, totals, due: 0.0, readings: (0, Duration::ZERO) }
         });
         Self {
             clock: WallClock::now(),
@@ -223,7 +213,7 @@ impl Sampler {
     pub(super) fn sample_counters(&self) -> Option<f64> {
         let now = seconds()?;
         let mut all = self.watched.borrow_mut();
-        let counters = all.iter_mut().filter(|of| matches!(of.read, Read::Counter(_)));
+        let counters = all.iter_mut().filter(|of| matches!(of.source.kind, Kind::Counter(_)));
         counters.for_each(|watched| watched.sample(now));
         Some(now)
     }
@@ -244,7 +234,7 @@ impl Sampler {
         let (began, ended) = to_seconds(window.between);
         let mut watched = self.watched.borrow_mut();
         for (place, source) in known.sources.iter().enumerate() {
-            let watched = watched.iter().find(|watched| watched.id == source.id);
+            let watched = watched.iter().find(|watched| watched.source.id == source.id);
             let joules = match watched {
                 Some(watched) => watched.joules(window),
                 None => Err("it existed when the run began, and does not any more".to_owned()),

@@ -32,7 +32,7 @@ impl Writer {
         let failed = |error| HarnessError::file(path, "create the journal", error);
         let draft = path.with_extension(DRAFT);
         let file = File::create(&draft).map_err(failed)?;
-        let journal = Journal::new(head);
+        let journal = Journal { head, ..Journal::default() };
         let mut writer = Self { path: path.to_owned(), file, journal };
         let head = serde_json::to_vec(&writer.journal.head);
         writer.write(head)?;
@@ -105,7 +105,7 @@ mod tests {
         let plan = Plan::default();
         let head =
             Head { embermark_journal: VERSION, manifest, plan, databases, counts, explains, cells };
-        let journal = Journal::new(head);
+        let journal = Journal { head, ..Journal::default() };
         let mut writer = Writer { path: path.to_owned(), file, journal };
         let error = writer.add(Line::End { finished: "now".to_owned() }).unwrap_err();
         assert!(matches!(error, HarnessError::DiskFull { .. }), "{error}");

@@ -2,32 +2,33 @@
 
 use std::time::{Duration, Instant};
 
+use embermark_model::result::ResultFile;
 use embermark_model::{CellId, Status, foreign};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{Progress, ending, heading};
+use super::{Progress, Provisional, ending, heading};
 
 /// A progress bar on standard error. It is drawn only at events, so that drawing takes no time from
 /// the engines.
-#[derive(Debug)]
-pub struct Bar {
+pub(super) struct Bar {
     bar: ProgressBar,
+    provisional: Option<Provisional>,
     trials: u32,
     current: String,
     /// When a run with a time limit began.
     within: Option<Instant>,
 }
 
-impl Default for Bar {
-    fn default() -> Self {
-        Self::on(ProgressDrawTarget::stderr())
-    }
-}
-
 impl Bar {
-    fn on(target: ProgressDrawTarget) -> Self {
+    pub fn new(target: ProgressDrawTarget, provisional: Option<Provisional>) -> Self {
         let bar = ProgressBar::with_draw_target(None, target);
-        Self { bar, trials: 0, current: String::new(), within: None }
+        Self { bar, provisional, trials: 0, current: String::new(), within: None }
+    }
+
+    /// Shows lines, which replace the earlier ones. The bar is drawn over itself, including the
+    /// lines before it.
+    fn screen(&self, text: &str) {
+        self.bar.set_prefix(format!("{}\n\n", foreign::screen(text, true)));
     }
 
     /// Sets a constant and valid template. Without a style the bar has the crate's own. The crate
@@ -57,9 +58,8 @@ impl Progress for Bar {
         self.set_template("{prefix}{bar:24.cyan/blue} {pos} s of {len} s\n{wide_msg}");
     }
 
-    fn screen(&mut self, text: &str) {
-        // The bar is drawn over itself, including the lines before it.
-        self.bar.set_prefix(format!("{}\n\n", foreign::screen(text, true)));
+    fn so_far(&mut self, result: &ResultFile) {
+        self.provisional.iter().for_each(|format| self.screen(&format(result)));
     }
 
     fn trial(&mut self, number: u32, cell: &CellId, index: u32) {
@@ -104,7 +104,7 @@ mod tests {
     fn what_is_known_until_now_is_drawn_in_place_of_what_was_known_before() {
         let screen = InMemoryTerm::new(12, 90);
         let term: Box<dyn TermLike> = Box::new(screen.clone());
-        let mut bar = Bar::on(ProgressDrawTarget::term_like_with_hz(term, 255));
+        let mut bar = Bar::new(ProgressDrawTarget::term_like_with_hz(term, 255), None);
         let step = || std::thread::sleep(Duration::from_millis(20));
         bar.started_for(Instant::now(), Duration::from_secs(300));
         for says in ["So far\n  lmdb, by too few trials", "So far\n  lmdb, 1.2x ahead"] {
@@ -124,7 +124,7 @@ mod tests {
     fn the_screen_shows_what_runs_how_much_is_done_and_what_failed() {
         let screen = InMemoryTerm::new(12, 90);
         let term: Box<dyn TermLike> = Box::new(screen.clone());
-        let mut bar = Bar::on(ProgressDrawTarget::term_like_with_hz(term, 255));
+        let mut bar = Bar::new(ProgressDrawTarget::term_like_with_hz(term, 255), None);
         let cell = cell();
         let step = || std::thread::sleep(Duration::from_millis(20)); // the most often that it draws
         bar.note("busy machine");

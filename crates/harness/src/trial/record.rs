@@ -9,7 +9,7 @@ use embermark_model::foreign::{clipped, shortened};
 use embermark_model::result::{PhaseResult, Trial};
 
 use super::memory::Samples;
-use crate::explaining::cost::traced_cost;
+use crate::explaining::traced_cost;
 use crate::flash::OnDisk;
 use crate::progress::Progress;
 use crate::protocol::{Event, Job, TracedProcess};

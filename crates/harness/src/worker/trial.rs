@@ -12,7 +12,7 @@ use embermark_workloads::{Bench, BenchPhase, Spec};
 
 use super::{Stop, failed};
 use crate::clock::ClockCheck;
-use crate::companion_command::Starter;
+use crate::companion::Starter;
 use crate::explaining::Explainer;
 use crate::loading::Loads;
 use crate::network::Carrier;

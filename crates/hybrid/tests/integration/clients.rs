@@ -3,20 +3,14 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::common::{as_store, close, front, key, open, options, pairs, rows, show, value};
-use embermark_contract::kv::{KvStore, Table, TableDef};
+use crate::common::{
+    as_store, close, front, key, open, open_client, options, pairs, rows, show, value,
+};
 use embermark_contract::{ClientOpener, Lifecycle, Result, Scope, Store};
 use embermark_hybrid::Hybrid;
 
 const WRITERS: u16 = 3;
 const BATCHES: u32 = 60;
-
-fn open_client(opener: ClientOpener) -> (Box<dyn KvStore>, Table) {
-    let Store::Kv(mut store) = opener.open().unwrap() else { panic!("no key-value store") };
-    let def = TableDef { key_length: Some(6), ..TableDef::named("things") };
-    let table = store.table(&def).unwrap();
-    (store, table)
-}
 
 /// Writes batches of ten rows, and publishes the number of rows after each batch.
 fn write(opener: ClientOpener, group: u16, written: &AtomicU64) -> Result<()> {

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 
-use crate::common::{self, Rows, as_store, close, front, key, open, options, pairs, rows, value};
+use crate::common::{
+    Rows, as_store, close, collecting_events, front, key, open, options, pairs, rows, value,
+};
 use embermark_contract::kv::{Range, TableDef};
 use embermark_contract::sql::Param;
 use embermark_contract::{Scope, Store};
@@ -132,16 +133,13 @@ fn files_of_no_chunk_are_removed_and_one_that_is_missing_is_named() {
     std::fs::write(cold.join("things-00000007-0000.parquet"), "of a run that was not done")
         .unwrap();
     std::fs::write(cold.join("things-00000007-0001.parquet.part"), "half of").unwrap();
-    let events = Arc::new(Mutex::new(Vec::new()));
-    let mut noted = options(folder.path());
-    let lines = Arc::clone(&events);
-    noted.on_event = Arc::new(move |line| lines.lock().unwrap().push(line.to_owned()));
+    let (noted, events) = collecting_events(folder.path());
     let (mut hybrid, _) = open(folder.path(), noted.clone());
     assert_eq!(events.lock().unwrap().len(), 2, "{events:?}");
     assert_eq!((rows(&mut hybrid), files(folder.path())), (model, 1));
     close(hybrid);
     std::fs::rename(known.path(), folder.path().join("elsewhere")).unwrap();
-    let error = Hybrid::open(common::front("lmdb", folder.path()), noted).err().unwrap();
+    let error = Hybrid::open(front("lmdb", folder.path()), noted).err().unwrap();
     let error = error.to_string();
     assert!(error.contains(known.path().to_str().unwrap()) && error.contains("15 rows"), "{error}");
 }

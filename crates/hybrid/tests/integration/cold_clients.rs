@@ -4,27 +4,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::{Rows, close, key, open, options, rows, value};
-use embermark_contract::kv::{KvStore, TableDef};
-use embermark_contract::{ClientOpener, Lifecycle, Scope, Store};
+use crate::common::{Rows, close, key, open, open_client, options, rows, value};
+use embermark_contract::{ClientOpener, Lifecycle, Scope};
 use embermark_hybrid::Archive;
 
 const GROUPS: u16 = 4;
 const PLACES: u32 = 200;
 
-fn client(opener: ClientOpener) -> Box<dyn KvStore> {
-    match opener.open().unwrap() {
-        Store::Kv(store) => store,
-        _ => panic!("no key-value store"),
-    }
-}
-
 /// Changes existing rows by single operations and by transactions. The number of rows stays the
 /// same. Returns the last written row of each key.
 fn write(opener: ClientOpener, is_done: &AtomicBool) -> Rows {
-    let mut store = client(opener);
-    let def = TableDef { key_length: Some(6), ..TableDef::named("things") };
-    let table = store.table(&def).unwrap();
+    let (mut store, table) = open_client(opener);
     let mut written = Rows::new();
     for turn in 1_i64.. {
         if is_done.load(Ordering::Acquire) {
@@ -53,7 +43,7 @@ fn write(opener: ClientOpener, is_done: &AtomicBool) -> Rows {
 
 /// Queries the number of rows and of keys, and fails if they differ.
 fn ask(opener: ClientOpener, is_done: &AtomicBool, asked: &AtomicU64) {
-    let mut store = client(opener);
+    let (mut store, _) = open_client(opener);
     let (mut known, mut statement) = (0, None);
     while !is_done.load(Ordering::Acquire) {
         let (sql, number) = store.mirror().unwrap().sql().unwrap();

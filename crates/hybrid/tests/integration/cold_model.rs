@@ -2,25 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::{Rows, close, key, open_over, options, pairs, rows, value};
+use crate::common::{BulkPairs, Rows, close, key, open_over, options_of_seed, pairs, rows, value};
 use embermark_contract::EngineError;
-use embermark_contract::kv::{KvStore, Pairs, Table};
+use embermark_contract::kv::{KvStore, Table};
 use embermark_hybrid::{Archive, Hybrid};
 use embermark_skips::sampled;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 type Key = (u16, u32);
-
-/// Pairs of one group, in order.
-struct PairList(std::vec::IntoIter<u32>, (Vec<u8>, Vec<u8>));
-
-impl Pairs for PairList {
-    fn next(&mut self) -> Option<(&[u8], &[u8])> {
-        self.1 = (key(1, self.0.next()?), value(1, "bulk"));
-        Some((&self.1.0, &self.1.1))
-    }
-}
 
 #[derive(Clone, Default)]
 struct Chunk {
@@ -137,11 +127,10 @@ fn step(hybrid: &mut Hybrid, table: Table, model: &mut Model, random: &mut Xoshi
                 *model = Model { is_archived: model.is_archived, ..Model::default() };
             }
             if model.pairs.is_empty() {
-                let places: Vec<_> = (0..random.random_range(0..40)).collect();
-                let loaded = hybrid
-                    .bulk(table, &mut PairList(places.clone().into_iter(), Default::default()));
-                assert_eq!(loaded.unwrap(), places.len() as u64);
-                places.iter().for_each(|place| model.put((1, *place), (1, "bulk".to_owned())));
+                let count = random.random_range(0..40);
+                let loaded = hybrid.bulk(table, &mut BulkPairs::new(count)).unwrap();
+                assert_eq!(loaded, u64::from(count));
+                BulkPairs::rows(count).for_each(|(key, row)| model.put(key, row));
             }
         }
         15 | 16 => {
@@ -175,12 +164,7 @@ fn follows(engine: &str, seed: u64, background: bool) {
     let folder = tempfile::tempdir().unwrap();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut model = Model::default();
-    let mut options = options(folder.path());
-    options.write_after = 20;
-    options.log_limit = if seed.is_multiple_of(2) { 1 << 20 } else { 500 };
-    if background {
-        options.refresh_every = Some(std::time::Duration::from_millis(1));
-    }
+    let options = options_of_seed(folder.path(), seed, background);
     let rounds = if embermark_skips::is_long() { 5 } else { 3 };
     for _ in 0..rounds {
         let (mut hybrid, table) = open_over(engine, folder.path(), options.clone());

@@ -1,32 +1,15 @@
 //! Whatever is done to a hybrid, its rows match its pairs, and both match a map.
 
-use std::sync::{Arc, Mutex};
-
 use crate::common::{
-    Rows, as_store, close, key, open, open_over, options, pairs, put, rows, value,
+    BulkPairs, Rows, as_store, close, collecting_events, key, open, open_over, options_of_seed,
+    pairs, put, rows, value,
 };
-use embermark_contract::kv::{KvStore, Pairs, Table};
+use embermark_contract::kv::{KvStore, Table};
 use embermark_contract::{EngineError, Scope};
 use embermark_hybrid::Hybrid;
 use embermark_skips::sampled;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-
-/// Pairs from a list.
-struct PairList(std::vec::IntoIter<(Vec<u8>, Vec<u8>)>, (Vec<u8>, Vec<u8>));
-
-impl PairList {
-    fn new(pairs: Vec<(Vec<u8>, Vec<u8>)>) -> Self {
-        Self(pairs.into_iter(), Default::default())
-    }
-}
-
-impl Pairs for PairList {
-    fn next(&mut self) -> Option<(&[u8], &[u8])> {
-        self.1 = self.0.next()?;
-        Some((&self.1.0, &self.1.1))
-    }
-}
 
 /// Applies one random operation to the hybrid and to the model.
 fn step(hybrid: &mut Hybrid, table: Table, model: &mut Rows, random: &mut Xoshiro256PlusPlus) {
@@ -86,10 +69,9 @@ fn step(hybrid: &mut Hybrid, table: Table, model: &mut Rows, random: &mut Xoshir
         16 => {
             hybrid.clear(table).unwrap();
             model.clear();
-            let list: Vec<_> = (0..random.random_range(0..50)).collect();
-            let pairs = list.iter().map(|place| (key(1, *place), value(1, "bulk"))).collect();
-            assert_eq!(hybrid.bulk(table, &mut PairList::new(pairs)).unwrap(), list.len() as u64);
-            model.extend(list.iter().map(|place| ((1, *place), (1, "bulk".to_owned()))));
+            let count = random.random_range(0..50);
+            assert_eq!(hybrid.bulk(table, &mut BulkPairs::new(count)).unwrap(), u64::from(count));
+            model.extend(BulkPairs::rows(count));
         }
         17 => hybrid.refresh().unwrap(),
         18 => assert_eq!(&pairs(hybrid, table), model),
@@ -101,12 +83,7 @@ fn follows(engine: &str, seed: u64, background: bool) {
     let folder = tempfile::tempdir().unwrap();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut model = Rows::new();
-    let mut options = options(folder.path());
-    options.write_after = 20;
-    options.log_limit = if seed.is_multiple_of(2) { 1 << 20 } else { 500 };
-    if background {
-        options.refresh_every = Some(std::time::Duration::from_millis(1));
-    }
+    let options = options_of_seed(folder.path(), seed, background);
     for _ in 0..4 {
         let (mut hybrid, table) = open_over(engine, folder.path(), options.clone());
         for _ in 0..150 {
@@ -145,10 +122,7 @@ fn they_are_over_berkeley_db() {
 #[test]
 fn a_mirror_that_was_closed_is_opened_again_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
-    let events = Arc::new(Mutex::new(Vec::new()));
-    let mut options = options(folder.path());
-    let lines = Arc::clone(&events);
-    options.on_event = Arc::new(move |line| lines.lock().unwrap().push(line.to_owned()));
+    let (options, events) = collecting_events(folder.path());
     let (mut hybrid, table) = open(folder.path(), options.clone());
     put(&mut hybrid, table, &key(1, 1), &value(1, "one")).unwrap();
     assert_eq!(rows(&mut hybrid).len(), 1);

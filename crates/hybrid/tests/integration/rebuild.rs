@@ -3,23 +3,16 @@
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::common::{
-    THINGS, Things, as_store, close, front, key, open, options, pairs, put, rows, value,
+    THINGS, Things, as_store, close, collecting_events, front, key, open, options, pairs, put,
+    rows, value,
 };
 use embermark_contract::kv::mirror::{Decode, Row};
 use embermark_contract::kv::{KvStore, Range, TableDef};
 use embermark_contract::{Scope, Store, sql};
 use embermark_hybrid::Options;
-
-/// Options that keep the reported lines.
-fn collecting_events(folder: &Path) -> (Options, Arc<Mutex<Vec<String>>>) {
-    let events = Arc::new(Mutex::new(Vec::new()));
-    let lines = Arc::clone(&events);
-    let on_event = Arc::new(move |line: &str| lines.lock().unwrap().push(line.to_owned()));
-    (Options { on_event, ..options(folder) }, events)
-}
 
 /// A hybrid with this number of rows that was closed with its mirror open.
 fn filled(folder: &Path, options: &Options, rows_there: u32) {

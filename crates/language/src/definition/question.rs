@@ -1,5 +1,7 @@
 //! Queries over rows: conditions, groups, aggregates, correlations.
 
+use std::cmp::Ordering;
+
 use embermark_model::table::{OwnedValue, TimeUnit};
 
 /// A query with a verb of its own, as [`super::Work::query`] returns it. One operation is the whole
@@ -40,31 +42,6 @@ pub enum Query<'a> {
         /// Columns that are read.
         select: &'a [usize],
     },
-    /// `group`
-    Group(&'a Group),
-}
-
-/// A query that can be about the newest rows only, and which a `keep` may thus ask.
-#[derive(Clone, Copy, Debug)]
-pub enum NewestQuery<'a> {
-    /// `latest`
-    Latest {
-        /// Column whose values each have a newest row.
-        by: usize,
-        /// Time column.
-        time: usize,
-    },
-    /// `range` with `last`
-    Last {
-        /// Column whose value is asked for, if it is of one.
-        of: Option<usize>,
-        /// Time column.
-        time: usize,
-        /// Length of time in its units.
-        units: i64,
-    },
-    /// `find`, by its conditions
-    Find(&'a [Condition]),
     /// `group`
     Group(&'a Group),
 }
@@ -144,6 +121,21 @@ pub enum Operator {
     Greater,
     /// `>=`
     AtLeast,
+}
+
+impl Operator {
+    /// Returns whether it accepts a value that compares so with the bound.
+    #[inline]
+    pub const fn accepts(self, order: Ordering) -> bool {
+        match self {
+            Self::Equal => order.is_eq(),
+            Self::NotEqual => order.is_ne(),
+            Self::Less => order.is_lt(),
+            Self::AtMost => order.is_le(),
+            Self::Greater => order.is_gt(),
+            Self::AtLeast => order.is_ge(),
+        }
+    }
 }
 
 /// The value that a column is compared with.

@@ -7,10 +7,7 @@ use std::time::Duration;
 
 use embermark_model::table::OwnedValue;
 
-use super::{
-    Change, Commit, Condition, Correlate, Group, Keys, NewestQuery, Query, Range, Removed, Set,
-    Span,
-};
+use super::{Change, Commit, Condition, Correlate, Group, Keys, Query, Range, Removed, Set, Span};
 
 /// What a phase does. Indexes of tables refer to [`super::Definition::tables`], those of columns to
 /// [`embermark_model::table::Table::columns`].
@@ -197,16 +194,13 @@ impl Work {
         self.query().is_some()
     }
 
-    /// Returns the query, if it can be about the newest rows only.
-    pub fn newest_query(&self) -> Option<NewestQuery<'_>> {
-        if let Self::Range(Range { span: Span::Last { of, time, units }, .. }) = self {
-            return Some(NewestQuery::Last { of: *of, time: *time, units: *units });
-        }
-        match self.query()? {
-            Query::Latest { by, time } => Some(NewestQuery::Latest { by, time }),
-            Query::Find { conditions, .. } => Some(NewestQuery::Find(conditions)),
-            Query::Group(group) => Some(NewestQuery::Group(group)),
-            Query::Gaps { .. } | Query::Outliers { .. } | Query::Correlate(_) => None,
+    /// Returns whether it is a query that can be about the newest rows only, and which a `keep` may
+    /// thus ask.
+    pub const fn asks_newest(&self) -> bool {
+        match self.query() {
+            Some(Query::Latest { .. } | Query::Find { .. } | Query::Group(_)) => true,
+            Some(Query::Gaps { .. } | Query::Outliers { .. } | Query::Correlate(_)) => false,
+            None => matches!(self, Self::Range(Range { span: Span::Last { .. }, .. })),
         }
     }
 

@@ -109,7 +109,7 @@ fn is_read(database: &Connection, sql: &str) -> bool {
     })
 }
 
-/// Splits a log into statements, which are separated by semicolons or on separate lines.
+/// Splits a log into statements, which semicolons separate.
 pub fn statements(log: &str) -> Vec<String> {
     let mut all = vec![String::new()];
     for token in tokens(log) {

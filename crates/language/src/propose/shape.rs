@@ -4,6 +4,7 @@ use embermark_data::table::{Inferred, InferredColumn};
 use embermark_model::table::{ColumnType, OwnedValue, TimeUnit};
 
 use super::names::Names;
+use crate::draft::time_among;
 
 /// A table, and what its columns can be used for. Columns are given by index.
 pub struct Shape<'a> {
@@ -103,8 +104,7 @@ fn time(table: &Inferred, key: &[usize]) -> Option<Time> {
     };
     let seconds = (*last as f64 - *first as f64) / unit.per_second() as f64;
     let is_time = |place: &usize| self::unit(&table.columns[*place]).is_some();
-    let only = (0..table.columns.len()).filter(is_time).count() == 1;
-    let own = key.last().copied().filter(is_time).or(only.then_some(column));
+    let own = time_among(table.columns.len(), key, is_time);
     Some(Time { column, named: own != Some(column), seconds })
 }
 

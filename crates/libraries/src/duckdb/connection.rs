@@ -65,8 +65,8 @@ impl Connection {
         self.connection.raw
     }
 
-    /// Runs statements without parameters, and returns their last result.
-    pub fn batch(&self, sql: &str) -> Result<QueryResult> {
+    /// Runs statements without parameters, and drops their results.
+    pub fn batch(&self, sql: &str) -> Result<()> {
         let doing = format!("run `{sql}`");
         let terminated = terminated(&doing, sql)?;
         let mut answer = QueryResult::new(self.api);
@@ -74,7 +74,7 @@ impl Connection {
         // also after an error.
         let code =
             unsafe { (self.api.query)(self.raw(), terminated.as_ptr(), &raw mut answer.raw) };
-        if code == SUCCESS { Ok(answer) } else { Err(answer.error(doing)) }
+        if code == SUCCESS { Ok(()) } else { Err(answer.error(doing)) }
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClientMachines, DeviceIo, DiskCurve, Energy, Explained, Loaded, Period, Repeated, SteadyState,
-    Timeline, WriteBehind,
+    ClientMachines, DeviceIo, DiskCurve, Energy, Explained, Loaded, Period, SteadyFigure,
+    SteadyState, Timeline,
 };
 use crate::{ResultSet, Status};
 
@@ -218,6 +218,48 @@ impl Run {
             None => (self.ops, self.elapsed_ns),
         }
     }
+}
+
+/// How often a short run was repeated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Repeated {
+    /// Number of repetitions, including the first.
+    pub times: u64,
+    /// Time inside the clock of all repetitions together in ns.
+    pub total_ns: u64,
+    /// For a warm-up run: the time of a repetition over the last rounds, and whether it was steady.
+    /// Absent for counted runs, and if no round ended within the warm-up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady: Option<SteadyFigure>,
+}
+
+impl Repeated {
+    /// Total time in ns up to which a run is repeated.
+    pub const ENOUGH_NS: u64 = 1_000_000;
+
+    /// Whether the repetitions together are too short for a reliable time.
+    pub const fn is_short(&self) -> bool {
+        self.total_ns < Self::ENOUGH_NS
+    }
+}
+
+/// A run in which one thread accepted rows into a buffer while another one repeatedly committed its
+/// contents. A row that is accepted but not committed is lost in a crash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WriteBehind {
+    /// Rows per second that were offered.
+    pub target_rate: f64,
+    /// Rows per second that the buffer accepted, from the start to the last one accepted.
+    pub accepted_rate: f64,
+    /// Rows per second that were committed, from the start to the end of the last commit.
+    pub committed_rate: f64,
+    /// Number of commits.
+    pub commits: u64,
+    /// Largest number of rows that were accepted but not yet committed.
+    pub loss_rows: u64,
+    /// Longest time in ns from accepting a row to the end of its commit.
+    pub loss_ns: u64,
 }
 
 /// What one of several clients did in a run.

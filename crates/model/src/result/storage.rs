@@ -35,7 +35,7 @@ impl StoragePath {
 /// How well a storage kept the times of its model in one trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StorageTimes {
-    /// Number of reads, writes and flushes that it answered.
+    /// Number of requests that it answered: reads, writes, flushes and discards.
     pub requests: u64,
     /// Number of these that it answered too late: by more than 50 µs and by more than a twentieth
     /// of their time.

@@ -2,12 +2,20 @@
 
 use percent_encoding::{percent_decode_str, utf8_percent_encode};
 
-use super::hidden::{Hidden, hidden};
+use super::keywords::keywords;
+use super::parts::is_scheme;
 use super::{HIDDEN, RESERVED, ServerUrl};
 
 /// Passwords of at least this length are hidden inside words too. A shorter one would also occur in
 /// unrelated words.
 const HIDDEN_IN_WORDS: usize = 4;
+
+/// Names of parameters that every client takes, whose values are not secret.
+const HARMLESS: [&str; 5] = ["host", "hostaddr", "port", "dbname", "socket"];
+
+/// The fewest characters of a parameter's value that may be a secret although its name does not say
+/// so.
+const LEAST_SECRET: usize = 8;
 
 /// The secrets of a server's URL, to be removed from messages of its client.
 #[derive(Clone, Default)]
@@ -21,7 +29,7 @@ impl Secrets {
     pub(super) fn from_url(url: &ServerUrl) -> Self {
         let text = url.reveal();
         let mut words = vec![text.to_owned()];
-        for Hidden(part) in hidden(text) {
+        for part in hidden(text) {
             let decoded = percent_decode_str(&part).decode_utf8_lossy().into_owned();
             let encoded = [&part, &decoded].map(|of| utf8_percent_encode(of, RESERVED).to_string());
             words.extend(encoded.into_iter().chain([part, decoded]));
@@ -60,4 +68,38 @@ fn without(text: &str, word: &str) -> String {
         rest = after;
     }
     out + rest
+}
+
+/// Returns what no text may show, as the URL has it: the user, the password and the values of
+/// parameters of a URL or of libpq's keywords.
+fn hidden(text: &str) -> Vec<String> {
+    let is_secret = |name: &str, value: &str| {
+        let name = name.to_ascii_lowercase();
+        let said = ["user", "pass", "token", "secret"].iter().any(|word| name.contains(word));
+        let said = said || matches!(&*name, "u" | "p");
+        !HARMLESS.contains(&&*name) && (said || value.chars().count() >= LEAST_SECRET)
+    };
+    let mut found: Vec<String> = Vec::new();
+    if let Some((_, rest)) = text.split_once("://").filter(|(scheme, _)| is_scheme(scheme)) {
+        let (before, query) = rest.split_once('?').unwrap_or((rest, ""));
+        if let Some((user, _)) = before.rsplit_once('@') {
+            found.push(user.to_owned());
+            let (user, password) = user.split_once(':').unwrap_or((user, ""));
+            found.extend([user.to_owned(), password.to_owned()]);
+        }
+        let query = query.split_once('#').map_or(query, |(query, _)| query);
+        for pair in query.split('&') {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            if is_secret(name, value) {
+                found.push(value.to_owned());
+                // `authMechanismProperties=AWS_SESSION_TOKEN:…`
+                found.extend(value.rsplit_once([':', '=']).map(|(_, value)| value.to_owned()));
+            }
+        }
+    } else {
+        let values = keywords(text).unwrap_or_default().into_iter();
+        let secret = values.filter(|(name, value)| is_secret(name, value));
+        found.extend(secret.map(|(_, value)| value));
+    }
+    found
 }

@@ -10,8 +10,8 @@
 import type { AdviceEngine, AdviceTable, LicenceClass, Tier } from "./data";
 import { unique } from "./dom";
 import { bytes, count, ratio } from "./format";
+import { TIERS } from "./status";
 
-const TIERS: Tier[] = ["none", "process", "power"];
 const CLASSES: LicenceClass[] = ["permissive", "copyleft", "other"];
 
 /** Requirements that an engine must meet to be listed. */

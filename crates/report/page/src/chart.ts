@@ -2,7 +2,7 @@
 
 import * as Plot from "@observablehq/plot";
 import { colours, engines, symbolAt } from "./colours";
-import { h, table } from "./dom";
+import { grouped, h, table } from "./dom";
 import { clipped, duration } from "./format";
 import { cellOf } from "./fitness";
 import { choices } from "./state";
@@ -113,10 +113,5 @@ export function byName(names: string[]): Plot.PlotOptions {
 
 /** Returns the entries of each phase, in the order of the data. */
 export function byPhase(entries: Entry[]): [string, Entry[]][] {
-  const phases = new Map<string, Entry[]>();
-  for (const entry of entries) {
-    if (entry.phase === null) continue;
-    phases.set(entry.phase, [...(phases.get(entry.phase) ?? []), entry]);
-  }
-  return [...phases];
+  return [...grouped(entries.filter(({ phase }) => phase !== null), ({ phase }) => phase ?? "")];
 }

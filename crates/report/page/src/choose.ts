@@ -14,7 +14,6 @@ const TIERS: Record<Tier, string> = {
   power: "a power cut",
 };
 
-
 const LICENCES: Record<LicenceClass, string> = {
   other: "any",
   copyleft: "copyleft or freer",

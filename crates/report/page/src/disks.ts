@@ -8,7 +8,7 @@ import { figure, legend, scales, type Series, shortest } from "./chart";
 import { colourOf, symbolAt } from "./colours";
 import type { Cell, DiskCurve, Page } from "./data";
 import { h, unique } from "./dom";
-import { cellOf, extentOf } from "./fitness";
+import { cellOf, comparisonOf } from "./fitness";
 import { bytes } from "./format";
 
 /** One trial of an engine. */
@@ -34,9 +34,7 @@ const IN_MINUTES = 120;
 /** Makes the charts. Empty if no disk was sampled. */
 export function disks(page: Page): HTMLElement[] {
   const lines = page.entries.flatMap((entry): Line[] => {
-    const cell = cellOf(page, entry);
-    const told = page.results.length > 1 ? `${page.results[cell.result]?.label}: ` : "";
-    const of = `${told}${cell.workload} ${extentOf(cell)}, ${cell.tier}, ${cell.variant}: ${entry.phase}`;
+    const [cell, of] = [cellOf(page, entry), comparisonOf(page, entry)];
     return (entry.watched ?? []).flatMap(({ trial, disk, timeline }) => (disk?.points?.length && !timeline ? [{ of, cell, trial, disk }] : []));
   });
   if (lines.length === 0) return [];

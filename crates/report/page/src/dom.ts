@@ -1,5 +1,7 @@
 /** Makes elements. Texts only become text nodes, so nothing in the data can become markup. */
 
+import type { Note } from "./data";
+
 type Child = Node | string | null | false | undefined;
 type Properties = Record<string, string | number | boolean | null | undefined | ((event: Event) => void)>;
 
@@ -46,6 +48,11 @@ export function list(rows: [string, string | Node][]): HTMLElement {
   return h("dl", {}, rows.flatMap(([about, says]) => [h("dt", {}, about), h("dd", {}, says)]));
 }
 
+/** Makes a list of notes. */
+export function noteList(notes: Note[]): HTMLElement {
+  return list(notes.map(({ about, says }) => [about, says]));
+}
+
 /**
  * Replaces the children of an element. The focus stays on the element with the same `data-key`, so
  * that a reader with a keyboard goes on where they are.
@@ -68,4 +75,15 @@ export function byId(id: string): HTMLElement {
 /** Removes duplicates and keeps the order. */
 export function unique<T>(values: Iterable<T>): T[] {
   return [...new Set(values)];
+}
+
+/** Groups values by a key, in the order in which the keys occur first. */
+export function grouped<K, T>(values: Iterable<T>, key: (value: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const value of values) {
+    const group = groups.get(key(value));
+    if (group) group.push(value);
+    else groups.set(key(value), [value]);
+  }
+  return groups;
 }

@@ -6,7 +6,7 @@
 import * as Plot from "@observablehq/plot";
 import { figure, log, shortest, tick } from "./chart";
 import type { Durability, Experiment, Tested, Verdict } from "./data";
-import { h, list, table, unique } from "./dom";
+import { h, list, noteList, table, unique } from "./dom";
 import { clipped, count, duration, orDash, significant } from "./format";
 import { BROKEN } from "./status";
 
@@ -52,7 +52,7 @@ export function durability(body: HTMLElement, of: Durability): void {
     fullDisk(of),
     examples(of),
     h("h3", {}, "Tried on"),
-    list(of.notes.map(({ about, says }) => [about, says]))));
+    noteList(of.notes)));
 }
 
 /** Returns the names, with what distinguishes rows with the same name. */
@@ -258,7 +258,7 @@ function fullDisk({ full_disk }: Durability): HTMLElement | null {
   const hint = "A file system of a fixed size was filled by commits until the engine could do no more, and then by a file to the last block.";
   return h("section", {}, h("h3", {}, title), h("p", { class: "hint" }, hint),
     table(title, ["", ...header], rows.map(([name, texts]) => [name, ...texts.map(({ value }) => value)])),
-    h("details", {}, h("summary", {}, "What the columns mean, and what engines said"), list(notes.map(({ about, says }) => [about, says]))));
+    h("details", {}, h("summary", {}, "What the columns mean, and what engines said"), noteList(notes)));
 }
 
 /** Names an experiment in a line of a table. */

@@ -1,8 +1,9 @@
 /** Makes the fitness map from entries: the boxes, and each one's ratio to the best shown. */
 
 import type { Cell, Entry, Page, Tier } from "./data";
-import { unique } from "./dom";
+import { grouped, unique } from "./dom";
 import { includesOne, ratioInterval, toTheBest } from "./interval";
+import { TIERS } from "./status";
 
 /** The filters: the names that are shown, by dimension. */
 export type Filters = Record<Dimension, Set<string>>;
@@ -99,13 +100,23 @@ export const languageOf = (cell: { language?: string }): string => cell.language
 export const extentOf = ({ scale, limit, storage }: { scale: string; limit?: string; storage?: string }): string =>
   [scale, limit && `within ${limit}`, storage && `on ${storage}`].filter(Boolean).join(" ");
 
+/** Returns the label of a result after `before`. Empty if the page has one result. */
+export const labelAfter = (page: Page, result: number, before: string): string =>
+  page.results.length > 1 ? before + (page.results[result]?.label ?? "") : "";
+
+/** Names what engines are compared in: everything but the engine. */
+export function comparisonOf(page: Page, entry: Entry): string {
+  const cell = cellOf(page, entry);
+  const result = page.results.length > 1 ? `${page.results[cell.result]?.label}: ` : "";
+  return `${result}${cell.workload} ${extentOf(cell)}, ${cell.tier}, ${cell.variant}: ${entry.phase}`;
+}
+
 /** Returns every name of a dimension, in the order of the data. */
 export function names(page: Page, dimension: Dimension): string[] {
   const all = unique(page.entries.map((entry) => nameIn(page, cellOf(page, entry), entry, dimension)));
   const rows = new Map(page.cells.map((cell) => [cell.scale, cell.rows ?? Infinity]));
   if (dimension === "scale") all.sort((a, b) => (rows.get(a) ?? 0) - (rows.get(b) ?? 0));
-  const tiers = ["none", "process", "power"];
-  if (dimension === "tier") all.sort((a, b) => tiers.indexOf(a) - tiers.indexOf(b));
+  if (dimension === "tier") all.sort((a, b) => TIERS.indexOf(a) - TIERS.indexOf(b));
   return all;
 }
 
@@ -147,20 +158,17 @@ export function isHere(page: Page): (cell: Cell) => boolean {
 
 /** Makes the map of the filtered entries. Ratios are to the best of them. */
 export function build(page: Page, filters: Filters, against: Against): MapTable[] {
-  const tables = new Map<string, { head: Cell; entries: Entry[] }>();
   const here = isHere(page);
-  for (const entry of page.entries) {
-    const cell = cellOf(page, entry);
-    if (!isShown(page, entry, filters) || !here(cell)) continue;
-    const key = JSON.stringify([cell.workload, cell.scale, cell.limit, cell.storage, cell.tier]);
-    const known = tables.get(key);
-    if (known) known.entries.push(entry);
-    else tables.set(key, { head: cell, entries: [entry] });
-  }
-  return [...tables.values()].map(({ head, entries }) => mapTable(page, head, entries, against));
+  const shown = page.entries.filter((entry) => isShown(page, entry, filters) && here(cellOf(page, entry)));
+  const tables = grouped(shown, (entry) => {
+    const { workload, scale, limit, storage, tier } = cellOf(page, entry);
+    return JSON.stringify([workload, scale, limit, storage, tier]);
+  });
+  return [...tables.values()].map((entries) => mapTable(page, entries, against));
 }
 
-function mapTable(page: Page, head: Cell, entries: Entry[], against: Against): MapTable {
+function mapTable(page: Page, entries: Entry[], against: Against): MapTable {
+  const head = cellOf(page, entries[0] as Entry);
   const columns = new Map<string, Column>();
   const rows = new Map<string, { phase: string | null; variant: string | null; entries: Map<string, Entry> }>();
   for (const entry of entries) {

@@ -4,9 +4,10 @@
  */
 
 import type { Fleet } from "./data";
-import { byId, h, table, unique } from "./dom";
-import { step, stepLabels } from "./fitness";
+import { byId, grouped, h, table, unique } from "./dom";
+import { step } from "./fitness";
 import { count, duration, ratio } from "./format";
+import { ratioLegend } from "./legend";
 import { type Standing, standings } from "./standings";
 
 /** Draws the page. */
@@ -37,7 +38,7 @@ export function fleet(body: HTMLElement, data: Fleet): void {
     slots.holds,
     h("h3", {}, "Devices by engines"),
     h("p", { class: "hint" }, "A box has the time divided by that of the device's fastest engine, and below it the time of one operation. Both are geometric means over the phases."),
-    legend(),
+    ratioLegend(MARKS),
     slots.map,
     h("h3", {}, "Between models, and between devices of one model"),
     h("p", { class: "hint" }, "Each model's median time of one operation, divided by that of the fastest model. The spread is the time of the slowest of its devices divided by that of the fastest."),
@@ -65,26 +66,12 @@ export interface View {
 
 /** Returns the figures of one line, or of all of them. */
 export function viewOf(data: Fleet, line: number | null): View {
-  const lists = new Map<number, Standing[]>();
   const key = (device: number, engine: number) => device * data.engines.length + engine;
-  for (const box of standings(data)) {
-    if (line !== null && box.line !== line) continue;
-    const at = key(box.device, box.engine);
-    const list = lists.get(at);
-    if (list) list.push(box);
-    else lists.set(at, [box]);
-  }
-  const linesOf = new Map<number, Set<number>>();
-  for (const list of lists.values()) {
-    for (const box of list) {
-      const lines = linesOf.get(box.device) ?? new Set<number>();
-      linesOf.set(box.device, lines.add(box.line));
-    }
-  }
   const places = new Map<number, Place>();
-  for (const [at, list] of lists) {
-    const device = Math.floor(at / data.engines.length);
-    places.set(at, together(list, linesOf.get(device)?.size ?? 0));
+  const chosen = standings(data).filter((box) => line === null || box.line === line);
+  for (const [device, own] of grouped(chosen, (box) => box.device)) {
+    const lines = unique(own.map((box) => box.line)).length;
+    for (const [engine, list] of grouped(own, (box) => box.engine)) places.set(key(device, engine), together(list, lines));
   }
   if (line === null) markBest(data, places, key);
   const engines = data.engines.map((_, place) => place)
@@ -208,21 +195,14 @@ function nearest(all: (Held & { name: string })[]): string {
   return most === 0 ? `${said}.` : `${said}; on most of them, ${count(most)} of ${count(all[0]?.of ?? 0)}, ${who.join(", ")} did.`;
 }
 
-function legend(): HTMLElement {
-  return h("div", { class: "legend" },
-    h("span", { class: "steps" }, stepLabels().map((text, index) => h("span", { class: `step r${index}` }, text))),
-    h("span", { class: "marks" }, h("span", {}, h("b", {}, "*"), " fastest there, or not significantly slower"),
-      h("span", {}, h("b", {}, "·"), " lacks phases, not ranked"), h("span", {}, h("b", {}, "!"), " its run has warnings")));
-}
+/** The marks of the map. */
+const MARKS: [string, string][] = [
+  ["*", "fastest there, or not significantly slower"], ["·", "lacks phases, not ranked"], ["!", "its run has warnings"],
+];
 
 /** Returns the devices of each model, with the models in the order of their names. */
 export function byModel(data: Fleet, view: View): [string, number[]][] {
-  const groups = new Map<string, number[]>();
-  for (const device of view.devices) {
-    const model = data.devices[device]?.model ?? "";
-    groups.set(model, [...(groups.get(model) ?? []), device]);
-  }
-  return [...groups].sort(([a], [b]) => a.localeCompare(b));
+  return [...grouped(view.devices, (device) => data.devices[device]?.model ?? "")].sort(([a], [b]) => a.localeCompare(b));
 }
 
 /** Makes the header with engines across. */

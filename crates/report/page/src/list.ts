@@ -6,7 +6,7 @@
 import { choice, keep } from "./address";
 import { colourOf } from "./colours";
 import type { Answer, Page, Ranking, Text } from "./data";
-import { h, list as notes, redraw } from "./dom";
+import { h, noteList, redraw } from "./dom";
 import { absent, names } from "./fitness";
 import { languageShown, showLanguage, type State } from "./state";
 import { NOT_MEASURED, significant } from "./format";
@@ -50,7 +50,7 @@ function list(page: Page, answer: Answer, draw: () => void): HTMLElement | null 
   const told = page.results.length > 1 ? h("h3", {}, page.results[answer.result]?.label ?? "") : null;
   return h("section", { class: "answer-of" },
     told,
-    h("div", { class: "take" }, notes(answer.take.map(({ about, says }) => [about, says]))),
+    h("div", { class: "take" }, noteList(answer.take)),
     h("div", { class: "presets", role: "group", "aria-label": "Best for" }, h("span", {}, "Best for "), ...page.presets.map((one) =>
       h("button", { type: "button", class: "small", "aria-pressed": String(one.id === order.preset), "data-key": `${answer.result} for ${one.id}`, click: () => {
         keep("for", one.id === "all" ? null : one.id);

@@ -2,11 +2,10 @@
 
 import { charts } from "./charts";
 import { choose } from "./choose";
-import { costs } from "./costs";
-import { flash } from "./flash";
+import { costs, flash } from "./costs";
 import type { Page } from "./data";
 import { open } from "./details";
-import { byId, h } from "./dom";
+import { byId, grouped, h } from "./dom";
 import { durability } from "./durability";
 import { filters, keepFilters, restore } from "./filters";
 import { fleet } from "./fleet";
@@ -73,12 +72,8 @@ const MOST_NAMED = 3;
 
 /** Describes each machine once, with its results. */
 function machines(page: Page): string {
-  const all = new Map<string, string[]>();
-  for (const { label, machine, started } of page.results) {
-    const on = machine || started;
-    all.set(on, [...(all.get(on) ?? []), label]);
-  }
-  return [...all].map(([on, labels]) => `${labels.length > MOST_NAMED ? `${labels.length} results` : labels.join(", ")}: ${on}`).join(" | ");
+  const all = [...grouped(page.results, ({ machine, started }) => machine || started)];
+  return all.map(([on, own]) => `${own.length > MOST_NAMED ? `${own.length} results` : own.map(({ label }) => label).join(", ")}: ${on}`).join(" | ");
 }
 
 /** Shows a page of results. */

@@ -2,8 +2,9 @@
 
 import type { Page } from "./data";
 import { h } from "./dom";
-import { type Box, build, cellOf, extentOf, isHere, type MapRow, type MapTable, step, stepLabels, timeOf } from "./fitness";
+import { type Box, build, cellOf, extentOf, isHere, labelAfter, type MapRow, type MapTable, step, timeOf } from "./fitness";
 import { count, duration, ratio } from "./format";
+import { ratioLegend } from "./legend";
 import type { State } from "./state";
 import { BROKEN, engineMarks, isFailure, MARKS, marks, NOT_SIGNIFICANT, tierMark, word } from "./status";
 import { walk } from "./walk";
@@ -35,14 +36,7 @@ export function legend(page: Page): HTMLElement {
     if (cell.unpublishable) occurring.add("‡");
   }
   if (page.entries.some((entry) => entry.figure?.interval_ns)) occurring.add(NOT_SIGNIFICANT.trim());
-  return h(
-    "div",
-    { class: "legend" },
-    h("span", { class: "steps" }, stepLabels().map((text, index) => h("span", { class: `step r${index}` }, text))),
-    h("span", { class: "marks" }, MARKS.filter(([mark]) => occurring.has(mark)).map(([mark, says]) =>
-      h("span", {}, h("b", {}, mark), ` ${says}`),
-    )),
-  );
+  return ratioLegend(MARKS.filter(([mark]) => occurring.has(mark)));
 }
 
 function tableOf(page: Page, table: MapTable, boxes: Box[]): HTMLElement {
@@ -95,8 +89,7 @@ function labelOf(row: MapRow): string {
 function buttonOf(page: Page, row: MapRow, box: Box, place: number): HTMLButtonElement {
   const { cell, entry } = box;
   const time = timeOf(row, entry);
-  const told = page.results.length > 1 ? `, ${page.results[cell.result]?.label}` : "";
-  const name = `${cell.engine}${told}, ${labelOf(row)}`;
+  const name = `${cell.engine}${labelAfter(page, cell.result, ", ")}, ${labelOf(row)}`;
   const properties = { type: "button", tabindex: -1, "data-box": place };
   if (time === null) {
     const tone = isFailure(entry.status) ? "bad" : "dim";

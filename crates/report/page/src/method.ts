@@ -1,7 +1,7 @@
 /** How and on what the figures were measured, and what may have disturbed them. */
 
 import type { Page } from "./data";
-import { h, list } from "./dom";
+import { h, noteList } from "./dom";
 
 /** Fills the section, result by result. */
 export function method(body: HTMLElement, page: Page): void {
@@ -12,7 +12,7 @@ export function method(body: HTMLElement, page: Page): void {
       h("p", { class: "hint" }, [result.started, result.machine].filter(Boolean).join(" · ")),
       result.unpublishable.length > 0 && h("p", { class: "face" }, `NOT TO BE PUBLISHED: the licence forbids publishing figures of ${result.unpublishable.join(", ")}`),
       result.warnings.length > 0 && h("div", { class: "warnings" }, h("h4", {}, "Warnings"), h("ul", {}, result.warnings.map((text) => h("li", {}, text)))),
-      result.sections.map(({ title, notes }) => [h("h4", {}, title), list(notes.map((note) => [note.about, note.says]))]).flat(),
-      h("details", {}, h("summary", {}, "Plan and machine"), list(result.manifest.map((note) => [note.about, note.says]))))),
+      result.sections.map(({ title, notes }) => [h("h4", {}, title), noteList(notes)]).flat(),
+      h("details", {}, h("summary", {}, "Plan and machine"), noteList(result.manifest)))),
   );
 }

@@ -4,15 +4,14 @@ import * as Plot from "@observablehq/plot";
 import { figure, log } from "./chart";
 import { colourOf } from "./colours";
 import type { Page, Table } from "./data";
-import { h, list, table } from "./dom";
+import { h, noteList, table } from "./dom";
+import { labelAfter } from "./fitness";
 import { clipped } from "./format";
 
 /** Fills the section. Leaves it empty if no workload of the results has a source. */
 export function published(body: HTMLElement, page: Page): void {
-  body.replaceChildren(...page.published.map((one) => {
-    const told = page.results.length > 1 ? ` · ${page.results[one.result]?.label}` : "";
-    return h("section", {}, h("h3", {}, one.title + told), drawn(page, one), list(one.notes.map((note) => [note.about, note.says])));
-  }));
+  body.replaceChildren(...page.published.map((one) =>
+    h("section", {}, h("h3", {}, one.title + labelAfter(page, one.result, " · ")), drawn(page, one), noteList(one.notes))));
 }
 
 /** Ratios need several engines. If only one was measured, the table is enough. */

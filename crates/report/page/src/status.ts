@@ -2,6 +2,9 @@
 
 import type { Cell, Entry, Status } from "./data";
 
+/** The tiers, the weakest first. */
+export const TIERS: string[] = ["none", "process", "power"];
+
 const WORDS: Record<Status, string> = {
   ok: "ok",
   capped: "capped",
@@ -28,13 +31,12 @@ export function engineMarks(cell: Cell): string {
 
 /** Returns the durability of its setting, or its kind. */
 export function tierMark(cell: Cell): string {
-  const order = ["none", "process", "power"];
   if (cell.by_url) return BY_URL;
   if (cell.own_durability) return `${OWN_SETTINGS} (own)`;
   if (cell.kind === "reference" || (!cell.ranked && !cell.broken && !cell.effective_durability)) return " (ref)";
   if (cell.configuration) return OWN_SETTINGS;
   if (!cell.effective_durability) return "";
-  return order.indexOf(cell.effective_durability) > order.indexOf(cell.tier) ? "+" : " (weaker)";
+  return TIERS.indexOf(cell.effective_durability) > TIERS.indexOf(cell.tier) ? "+" : " (weaker)";
 }
 
 /** Returns what follows a time. */

@@ -8,7 +8,7 @@ import { figure, legend, log, scales, type Series, shortest, tick } from "./char
 import { colourOf, symbolAt } from "./colours";
 import type { Cell, Page, Slice, Timeline } from "./data";
 import { h, table, unique } from "./dom";
-import { cellOf, extentOf } from "./fitness";
+import { cellOf, comparisonOf } from "./fitness";
 import { bytes, count, duration, orDash, significant } from "./format";
 
 /** One run of an engine. */
@@ -80,9 +80,7 @@ const LONGEST = 50;
 /** Makes the sections. Empty if no phase ran until it was steady. */
 export function timelines(page: Page): HTMLElement[] {
   const lines = page.entries.flatMap((entry): Line[] => {
-    const cell = cellOf(page, entry);
-    const told = page.results.length > 1 ? `${page.results[cell.result]?.label}: ` : "";
-    const of = `${told}${cell.workload} ${extentOf(cell)}, ${cell.tier}, ${cell.variant}: ${entry.phase}`;
+    const [cell, of] = [cellOf(page, entry), comparisonOf(page, entry)];
     const several = (entry.watched ?? []).length > 1;
     return (entry.watched ?? []).flatMap(({ trial, timeline }) =>
       (timeline?.slices.length ? [{ of, cell, name: cell.engine + (several ? `, trial ${trial + 1}` : ""), timeline: { ...timeline, slices: whole(timeline.slices) } }] : []));

@@ -4,13 +4,13 @@
  */
 
 import type { Grid, Tuning } from "./data";
-import { h, list, table } from "./dom";
+import { h, noteList, table } from "./dom";
 
 /** Fills the section. */
 export function tuned(body: HTMLElement, { overview, engines }: Tuning): void {
   body.replaceChildren(grid(overview, "engine"), ...engines.map(({ title, notes, better, candidates }) =>
     h("section", {}, h("h3", {}, title),
-      list(notes.map(({ about, says }) => [about, says])),
+      noteList(notes),
       better && [grid(better.because, "setting"), pasted("In a program", better.program), pasted("In a plan file", better.plan)],
       h("details", { open: !better }, h("summary", {}, `${candidates.rows.length} candidates`), grid(candidates, "candidate")))));
 }

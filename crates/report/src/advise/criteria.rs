@@ -165,18 +165,14 @@ pub(super) fn workloads(criterion: &str) -> Vec<&'static str> {
 }
 
 /// Returns example weights for criteria that phases of these kinds have times for: `ingest=3,analytics=1`.
-pub(crate) fn example(kinds: &Kinds<'_>) -> String {
+pub(crate) fn example(kinds: &Kinds<'_>) -> Option<String> {
     let timed = CRITERIA.iter();
     let timed = timed.filter(|made| made.times().is_some_and(|counts| kinds.have(counts)));
     let timed: Vec<&str> = timed.map(|made| made.criterion.id).collect();
-    let first = timed.first().copied().unwrap_or("cpu");
+    let first = timed.first()?;
     let further = timed.iter().find(|id| **id == "analytics").or(timed.get(1));
-    match further.filter(|further| **further != first) {
+    Some(match further.filter(|further| *further != first) {
         Some(further) => format!("{first}=3,{further}=1"),
         None => format!("{first}=1"),
-    }
-}
-
-pub(super) fn list() -> Vec<Criterion> {
-    CRITERIA.iter().map(|made| made.criterion).collect()
+    })
 }

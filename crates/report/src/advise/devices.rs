@@ -94,12 +94,7 @@ fn key(table: &AdviceTable, entry: &EngineAdvice) -> EngineKey {
 
 /// Describes a shortfall, with the names of some of its devices.
 fn describe(what: Option<&String>, devices: &[&str]) -> String {
-    let (named, more) = devices.split_at(devices.len().min(NAMED));
-    let more = match more.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let on = format!("{}{more}", named.join(", "));
+    let on = text::first(devices, NAMED);
     match what {
         Some(what) => format!("{on}: {what}"),
         None => format!("no figures of it on {on}"),
@@ -130,10 +125,8 @@ fn worse(known: &mut EngineAdvice, own: Option<&EngineAdvice>) -> bool {
         }
     }
     known.intervals.retain(|criterion, _| known.ratios.contains_key(criterion));
-    known.facts.peak_bytes = match (known.facts.peak_bytes, own.facts.peak_bytes) {
-        (Some(a), Some(b)) => Some(a.max(b)),
-        _ => None,
-    };
+    let peaks = known.facts.peak_bytes.zip(own.facts.peak_bytes);
+    known.facts.peak_bytes = peaks.map(|(a, b)| a.max(b));
     let effective = |entry: &EngineAdvice| entry.effective_durability.unwrap_or(entry.tier);
     let weaker = effective(known).min(effective(own));
     known.effective_durability = Some(weaker).filter(|tier| *tier != known.tier);
@@ -182,14 +175,7 @@ mod tests {
         file
     }
 
-    const NEEDS: Needs = Needs {
-        tier: Durability::Process,
-        sql: false,
-        embedded: false,
-        memory_bytes: None,
-        licence: None,
-        rows_per_second: None,
-    };
+    const NEEDS: Needs = Needs::only(Durability::Process);
 
     fn entry<'a>(tables: &'a AdviceTables, engine: &str) -> &'a EngineAdvice {
         let table = tables.tables.last().unwrap();

@@ -87,11 +87,6 @@ fn log_distance(group: &Group<'_>, rows: u64) -> f64 {
     group.row_count().map_or(f64::INFINITY, of)
 }
 
-/// Formats a number of rows as a scale: `100k`.
-pub(super) fn scale_text(rows: u64) -> String {
-    Scale::Rows(rows).to_string()
-}
-
 /// Formats rows and conditions: `10k rows`, `10k rows within 256 MiB on sd-a1, python, servers over
 /// wifi`.
 pub(super) fn label(
@@ -102,7 +97,7 @@ pub(super) fn label(
 ) -> String {
     let client = client.map(|client| format!(", {}", text::plain(client))).unwrap_or_default();
     let network = network.map(|name| format!(", servers over {name}")).unwrap_or_default();
-    format!("{} rows{conditions}{client}{network}", scale_text(rows))
+    format!("{} rows{conditions}{client}{network}", Scale::Rows(rows))
 }
 
 /// Returns the tables that differ in what counts. A table is left out if, in the workloads of the

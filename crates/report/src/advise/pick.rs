@@ -104,11 +104,9 @@ pub(crate) fn work_name(table: &AdviceTable, tier: Durability, weights: &[Weight
     }
 }
 
-/// Ranks the engines that meet these needs. A weight of an unknown criterion does not count.
+/// Ranks the engines that meet these needs. The weights must be of known criteria.
 pub(crate) fn advice(table: &AdviceTable, needs: Needs, weights: &[Weight]) -> Advice {
-    let known = |weight: &&Weight| table.criteria.iter().any(|one| one.id == weight.criterion);
-    let weights: Vec<Weight> = weights.iter().filter(known).cloned().collect();
-    advise(table, needs, &weights).expect("every criterion is one of the table's")
+    advise(table, needs, weights).expect("every table has every criterion")
 }
 
 /// Returns the pick by these weights. `None` if no engine is ranked.

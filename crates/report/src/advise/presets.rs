@@ -113,12 +113,9 @@ impl Preset {
             self.weights.iter().partition(|(id, _)| table.compares(tier, id));
         let weight = |(id, weight): (&str, f64)| Weight { criterion: id.to_owned(), weight };
         let needs = Needs {
-            tier,
-            sql: false,
-            embedded: false,
             memory_bytes: self.memory_bytes,
-            licence: None,
             rows_per_second: self.rows_per_second,
+            ..Needs::only(tier)
         };
         let lacking = lacking.into_iter().map(|(id, _)| id).collect();
         (needs, known.into_iter().map(weight).collect(), lacking)

@@ -27,6 +27,14 @@ pub struct Needs {
     pub rows_per_second: Option<f64>,
 }
 
+impl Needs {
+    /// Requires nothing but a tier.
+    pub const fn only(tier: Durability) -> Self {
+        let (sql, embedded) = (false, false);
+        Self { tier, sql, embedded, memory_bytes: None, licence: None, rows_per_second: None }
+    }
+}
+
 /// Weight of a criterion.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Weight {

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::document::{self, Block};
 use crate::note::{self, note};
-use crate::{Options, format, notes, text};
+use crate::{Options, ReportError, format, notes, text};
 use conditions::{asked, clients, limits, meant, measured, scales, storages};
 use ranking::{left, names, no_list, place_line};
 
@@ -38,7 +38,7 @@ pub fn markdown(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Stri
 ///
 /// # Errors
 /// If a value has no JSON form, which does not happen here.
-pub fn json(all: &All<'_>, tables: &AdviceTables) -> Result<String, serde_json::Error> {
+pub fn json(all: &All<'_>, tables: &AdviceTables) -> Result<String, ReportError> {
     #[derive(Serialize)]
     struct At<'a> {
         rows: u64,
@@ -59,8 +59,7 @@ pub fn json(all: &All<'_>, tables: &AdviceTables) -> Result<String, serde_json::
         let AdviceTable { rows, conditions, client, .. } = table;
         At { rows: *rows, conditions: *conditions, client: client.as_deref(), advice }
     });
-    let advice = advice.collect();
-    Ok(serde_json::to_string_pretty(&Whole { advice, tables })? + "\n")
+    document::json(&Whole { advice: advice.collect(), tables })
 }
 
 /// Returns the headings and the text below them.

@@ -91,14 +91,7 @@ fn three() -> ResultFile {
     file
 }
 
-const ANY: Needs = Needs {
-    tier: Durability::Process,
-    sql: false,
-    embedded: false,
-    memory_bytes: None,
-    licence: None,
-    rows_per_second: None,
-};
+const ANY: Needs = Needs::only(Durability::Process);
 
 /// Returns the only table of files with one scale.
 fn table(files: &[&ResultFile]) -> AdviceTable {

@@ -122,12 +122,7 @@ pub(super) const RULES: [Rule; 14] = [
 fn some(places: impl IntoIterator<Item = String>) -> Option<String> {
     const MOST: usize = 3;
     let places = text::unique(places);
-    if places.is_empty() {
-        return None;
-    }
-    let more = places.len().saturating_sub(MOST);
-    let named = text::joined(places.into_iter().take(MOST), ", ");
-    Some(if more == 0 { named } else { format!("{named} and {more} more") })
+    (!places.is_empty()).then(|| text::first(&places, MOST))
 }
 
 fn schema(file: &ResultFile) -> Finding {

@@ -28,14 +28,6 @@ fn blocks(changes: &Changes) -> Vec<Block> {
     heads.chain(tables).chain(sections(changes).into_iter().map(Block::Section)).collect()
 }
 
-/// Formats a comparison as JSON.
-///
-/// # Errors
-/// If a value has no JSON form, which does not happen here.
-pub fn json(changes: &Changes) -> Result<String, ReportError> {
-    Ok(serde_json::to_string_pretty(changes)? + "\n")
-}
-
 /// Formats a comparison as CSV, with a line for each phase with figures in either file, and for
 /// each cell that only one has.
 ///

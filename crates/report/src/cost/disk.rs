@@ -3,10 +3,9 @@
 use embermark_model::result::DiskCurve;
 
 use super::{Activity, Cost, Costs};
+use crate::format;
 use crate::grid::{Annotated, Grid, Text};
 use crate::note::note;
-
-use crate::format;
 use crate::statistics::median;
 
 /// Moments that are shown, in minutes, if the time has at least two of them. A shorter time is

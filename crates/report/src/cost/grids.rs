@@ -1,23 +1,21 @@
 //! Tables of costs.
 
-use embermark_model::result::{Latency, ResultFile};
+use embermark_model::result::Latency;
 
 use super::score::{ScoredResource, Weights};
-use super::{Activity, Cost, Costs, RESPONSE, disk, marked_costs, scores, source};
-use crate::evidence::TierStanding;
+use super::{Activity, Cost, Costs, RESPONSE, costs, disk, scores, source};
 use crate::grid::{self, Annotated, Grid, Text, Tone};
 use crate::note::{Note, note};
-
+use crate::summary::Comparison;
 use crate::{PublishedDetail, format, text};
 
-/// Returns every table of a result's costs. `durability` has what tests showed for the tiers.
+/// Returns every table of a result's costs.
 pub(crate) fn grids(
-    file: &ResultFile,
-    durability: &[TierStanding],
+    comparison: &Comparison<'_>,
     weights: &Weights,
     beside: PublishedDetail,
 ) -> Vec<Annotated> {
-    let costs = marked_costs(file, durability);
+    let costs = costs(comparison);
     let mut tables: Vec<Annotated> = costs.iter().flat_map(|of| tables_of(of, weights)).collect();
     if costs.iter().any(|costs| !costs.own) && beside != PublishedDetail::None {
         tables.extend(source::tables(&costs, weights));
@@ -158,7 +156,7 @@ fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Annotated> {
     let write_scores = scores(&writing, |line| line.competes(), &ScoredResource::WRITING, weights);
     let read_scores = scores(&reading, |line| line.competes(), &ScoredResource::READING, weights);
     let with_writing = |(line, read): (&&Cost<'_>, &Option<f64>)| {
-        let is = |own: &&Cost<'_>| (own.engine, own.variant) == (line.engine, line.variant);
+        let is = |own: &&Cost<'_>| (own.engine.id, own.variant) == (line.engine.id, line.variant);
         Some(f64::midpoint(write_scores[writing.iter().position(is)?]?, (*read)?))
     };
     let both: Vec<Option<f64>> = reading.iter().zip(&read_scores).map(with_writing).collect();
@@ -351,8 +349,8 @@ fn notes(costs: &Costs<'_>) -> Vec<Note> {
     }
     let remarks = costs.lines.iter().flat_map(|line| {
         let who = match line.activity {
-            Activity::Searches if !costs.own => format!("{} {}", line.engine, line.variant),
-            _ => line.engine.to_owned(),
+            Activity::Searches if !costs.own => format!("{} {}", line.engine.id, line.variant),
+            _ => line.engine.id.to_owned(),
         };
         line.remarks().map(move |remark| (text::plain(remark), who.clone()))
     });

@@ -14,16 +14,15 @@ use score::{ScoredResource, Weights};
 
 pub(crate) use grids::grids;
 
-use crate::evidence::{self, TierStanding};
 use crate::grid::{self, Annotated};
 use crate::statistics::total;
-use crate::summary::{Phases, Shortfall, Shortfalls};
+use crate::summary::{self, Comparison, Engine, Group, Phases, Shortfall, Shortfalls};
 use crate::text;
 
 /// Returns the source's own tables, each row with its measurement. Empty if nothing of it was
 /// measured.
 pub(crate) fn source_tables(file: &ResultFile, weights: &Weights) -> Vec<Annotated> {
-    let costs = costs(file);
+    let costs = costs(&summary::compare(file, &[]));
     let own = |line: &Cost<'_>| line.variant.ends_with(published::FORM);
     let is_measured = costs.iter().flat_map(|costs| &costs.lines).any(own);
     if is_measured { source::tables(&costs, weights) } else { Vec::new() }
@@ -64,25 +63,15 @@ impl Activity {
 #[derive(Clone, Debug)]
 pub struct Cost<'a> {
     /// The engine.
-    pub engine: &'a str,
-    /// The engine without the name of a configuration.
-    pub base: &'a str,
+    pub engine: Engine<'a>,
+    /// The tier.
+    pub tier: Durability,
     /// How samples are stored.
     pub variant: &'a str,
     /// The phase.
     pub phase: &'a str,
     /// Work of the phase.
     pub activity: Activity,
-    /// Whether it is a reference, which is never ranked.
-    pub reference: bool,
-    /// Whether it is a server given by its URL, with its own settings. It is never ranked.
-    pub by_url: bool,
-    /// Whether it is a configuration whose settings are not those of the tier. It is never ranked.
-    pub own_durability: bool,
-    /// Whether its setting keeps less than the tier. It is never ranked.
-    pub weaker: bool,
-    /// Whether it broke the promise of the tier in a test. It is never ranked.
-    pub broken: bool,
     /// Whether its cell failed elsewhere. It is not ranked.
     pub tainted: bool,
     /// How the phase ended.
@@ -104,25 +93,25 @@ impl Cost<'_> {
 
     /// Whether it is an engine with its own default settings: `mariadb-defaults`.
     fn is_at_defaults(&self) -> bool {
-        self.engine.strip_suffix("-defaults") == Some(self.base)
+        self.engine.id.strip_suffix("-defaults") == Some(self.engine.base)
     }
 
     /// Whether its figures may be compared.
     pub fn competes(&self) -> bool {
-        let is_candidate = !self.reference && !self.by_url && !self.own_durability;
-        let keeps = !self.weaker && !self.broken;
         let did = !self.tainted && self.status.has_figures() && self.shortfall.is_none();
-        is_candidate && keeps && did
+        did && self.engine.ranked(self.tier)
     }
 
     /// Returns the marks that follow its name.
     pub(crate) fn marks(&self) -> String {
+        let engine = &self.engine;
+        let weaker = !engine.reference && engine.weaker(self.tier).is_some();
         let marks = [
-            (self.broken, grid::BROKEN),
-            (self.reference, grid::REFERENCE),
-            (self.by_url, grid::BY_URL),
-            (self.own_durability, grid::OWN_DURABILITY),
-            (self.weaker, grid::WEAKER),
+            (engine.broken, grid::BROKEN),
+            (engine.reference, grid::REFERENCE),
+            (engine.by_url, grid::BY_URL),
+            (engine.own_durability.is_some(), grid::OWN_DURABILITY),
+            (weaker, grid::WEAKER),
             (self.tainted, grid::TAINTED),
         ];
         marks.iter().filter(|(is, _)| *is).flat_map(|(_, mark)| [" ", mark]).collect()
@@ -158,7 +147,7 @@ impl Cost<'_> {
         let own = self.variant.strip_suffix(published::FORM).unwrap_or(self.variant);
         let reader = reader.filter(|reader| *reader != own);
         let reader = reader.map_or_else(String::new, |reader| format!(", read {reader}"));
-        text::plain(&format!("{} {}{reader}{}", self.engine, self.variant, self.marks()))
+        text::plain(&format!("{} {}{reader}{}", self.engine.id, self.variant, self.marks()))
     }
 
     /// Whether commits were timed from when they were due. Results of older versions do not record
@@ -206,46 +195,24 @@ impl Costs<'_> {
     }
 }
 
-/// Returns the costs in a result, in the order of its cells.
-pub fn costs(file: &ResultFile) -> Vec<Costs<'_>> {
-    let mut all: Vec<Costs<'_>> = Vec::new();
-    for cell in &file.cells {
-        for line in lines(file, cell) {
-            let window_ns = line.observed.iter().map(|o| o.window_ns).max().unwrap_or(0);
-            let id = &cell.id;
-            let known = all.iter_mut().find(|costs| {
-                (costs.workload, costs.extent, costs.durability)
-                    == (id.workload.as_str(), id.extent(), id.durability)
-            });
-            match known {
-                Some(costs) => {
-                    costs.window_ns = costs.window_ns.max(window_ns);
-                    costs.lines.push(line);
-                }
-                None => all.push(Costs {
-                    workload: &id.workload,
-                    extent: id.extent(),
-                    durability: id.durability,
-                    samples: samples(&file.plan),
-                    window_ns,
-                    own: file.plan.workload_files.contains_key(&id.workload),
-                    lines: vec![line],
-                }),
-            }
-        }
-    }
-    all
-}
-
-/// Returns the costs in a result, in which engines that broke the promise of a tier are marked.
-pub(crate) fn marked_costs<'a>(file: &'a ResultFile, standings: &[TierStanding]) -> Vec<Costs<'a>> {
-    let mut all = costs(file);
-    for Costs { durability: tier, lines, .. } in &mut all {
-        for line in lines {
-            line.broken = evidence::broken(standings, line.engine, *tier).is_some();
-        }
-    }
-    all
+/// Returns the costs in a result, group by group.
+pub fn costs<'a>(comparison: &Comparison<'a>) -> Vec<Costs<'a>> {
+    let plan = &comparison.file.plan;
+    let of_group = |group: &Group<'a>| {
+        let lines: Vec<Cost<'a>> = group.cells().flat_map(|cell| lines(group, cell)).collect();
+        let observed = lines.iter().flat_map(|line| &line.observed);
+        Some(Costs {
+            workload: group.workload,
+            extent: group.extent,
+            durability: group.durability,
+            samples: samples(plan),
+            // Without lines there is nothing to compare.
+            window_ns: observed.map(|observed| observed.window_ns).max()?,
+            own: plan.workload_files.contains_key(group.workload),
+            lines,
+        })
+    };
+    comparison.groups.iter().filter_map(of_group).collect()
 }
 
 /// Computes the scores of lines by the source's formula, over the resources that any line measured.
@@ -274,50 +241,42 @@ pub(crate) fn samples(plan: &Plan) -> Option<u64> {
     Some(rate.checked_mul(lasts_ms)? / 1_000)
 }
 
-fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
+fn lines<'a>(group: &Group<'a>, cell: &'a Cell) -> Vec<Cost<'a>> {
     // A phase that runs until it is steady has no machine rate to keep up with.
     let keeps_up = |run: &Run| run.observed.as_ref().is_some_and(|seen| seen.timeline.is_none());
     let all = cell.trials.iter().flat_map(|trial| &trial.phases);
     let own = all.filter(|part| part.runs.iter().any(keeps_up));
     let phases = text::unique(own.map(|part| part.phase.as_str()));
     let (all, shortfalls) = (Phases::new(cell), Shortfalls::new(cell));
-    let facts = file.manifest.engines.get(&cell.id.engine);
+    let facts = group.file.manifest.engines.get(&cell.id.engine);
     let embedded = facts.is_none_or(|facts| facts.kind != "server");
-    let base = file.plan.engine_of(&cell.id.engine);
-    phases
-        .into_iter()
-        .map(|phase| {
-            let parts = all.at(phase);
-            let status = parts.iter().map(|(_, part)| part.status).reduce(Status::worst);
-            let runs = parts.iter().flat_map(|(_, part)| &part.runs);
-            let observed: Vec<&Observed> = runs.filter_map(|run| run.observed.as_ref()).collect();
-            Cost {
-                engine: &cell.id.engine,
-                base,
-                variant: &cell.id.variant,
+    let line = |phase: &'a str| {
+        let engine = group.engines.iter().find(|engine| engine.id == cell.id.engine)?;
+        let parts = all.at(phase);
+        let status = parts.iter().map(|(_, part)| part.status).reduce(Status::worst);
+        let runs = parts.iter().flat_map(|(_, part)| &part.runs);
+        let observed: Vec<&Observed> = runs.filter_map(|run| run.observed.as_ref()).collect();
+        Some(Cost {
+            engine: engine.clone(),
+            tier: group.durability,
+            variant: &cell.id.variant,
+            phase,
+            activity: Activity::new(phase, &observed),
+            tainted: !(cell.status.has_figures() || cell.status.concerns_only_phase()),
+            status: status.unwrap_or(cell.status),
+            shortfall: shortfalls.at(Some(phase)),
+            usage: usage(
+                &observed,
+                cell.counted(phase),
                 phase,
-                activity: Activity::new(phase, &observed),
-                reference: cell.reference,
-                by_url: file.plan.urls.contains_key(&cell.id.engine),
-                own_durability: cell.own_durability.is_some(),
-                weaker: !cell.reference
-                    && cell.effective_durability.is_some_and(|tier| tier < cell.id.durability),
-                broken: false,
-                tainted: !(cell.status.has_figures() || cell.status.concerns_only_phase()),
-                status: status.unwrap_or(cell.status),
-                shortfall: shortfalls.at(Some(phase)),
-                usage: usage(
-                    &observed,
-                    cell.counted(phase),
-                    phase,
-                    embedded,
-                    cell.id.variant.ends_with(published::FORM),
-                    published::effort(base, &cell.id.variant, phase),
-                ),
-                observed,
-            }
+                embedded,
+                cell.id.variant.ends_with(published::FORM),
+                published::effort(engine.base, &cell.id.variant, phase),
+            ),
+            observed,
         })
-        .collect()
+    };
+    phases.into_iter().filter_map(line).collect()
 }
 
 /// Shortest window that shows a rate, in ns. Probes use some of a shorter one.
@@ -358,11 +317,12 @@ fn usage(
     let io = match published {
         true => server(&|o| {
             let server = o.processes.get("server")?;
-            per_second((server.read_bytes? + server.written_bytes?) as f64, o)
+            per_second(server.read_bytes?.saturating_add(server.written_bytes?) as f64, o)
         }),
         false => counted.and_then(|run| {
             let io = run.device_io?;
-            per_second((io.read_bytes + io.written_bytes) as f64, run.observed.as_ref()?)
+            let bytes = io.read_bytes.saturating_add(io.written_bytes);
+            per_second(bytes as f64, run.observed.as_ref()?)
         }),
     };
     [

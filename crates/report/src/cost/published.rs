@@ -20,8 +20,6 @@ pub struct Tables {
 pub struct Source {
     /// Its title.
     pub title: String,
-    /// The workload that reproduces it.
-    pub workload: String,
     /// Hardware that it ran on.
     pub hardware: String,
     /// Why the figures need not agree with those of a run, in one line.

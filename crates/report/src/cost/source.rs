@@ -6,7 +6,7 @@ use super::score::{ScoredResource, Weights};
 use super::{Cost, Costs, scores};
 use crate::grid::{Annotated, Grid, Text, Tone};
 use crate::note::{Note, note};
-
+use crate::summary::Engine;
 use crate::{format, text};
 
 /// One of the source's two resource tables.
@@ -72,7 +72,7 @@ impl SourceTable {
             let phase = (self.phase)(of);
             let own = costs.lines.iter().filter(move |line| {
                 line.variant.strip_suffix(FORM) == Some(&of.variant)
-                    && (line.base, line.phase) == (&*of.engine, &*phase)
+                    && (line.engine.base, line.phase) == (&*of.engine, &*phase)
             });
             own.map(move |line| MeasuredRow { row, line, scores: [None; 2] })
         });
@@ -114,14 +114,14 @@ impl SourceTable {
             rows.push((label, figures.chain(scores).collect()));
             for one in here.iter().filter(|one| one.row == place) {
                 let figures = self.resources.iter().map(|of| {
-                    let value = one.line.amount(*of).map(|value| in_its_unit(*of, value));
+                    let value = one.line.amount(*of).map(|value| value / heading_and_unit(*of).1);
                     Text::new(format::or_dash(value, number))
                 });
                 let scores = [Text::new(format::NOT_MEASURED)].into_iter().chain(one.score_texts());
                 rows.push((one.label(), figures.chain(scores).collect()));
             }
         }
-        let header = self.resources.iter().map(|of| heading(*of));
+        let header = self.resources.iter().map(|of| heading_and_unit(*of).0);
         let header = header.chain(["printed", "with", "without"]);
         // What was written and is read is a number of samples, whatever the scale is.
         let size = match costs.samples {
@@ -147,8 +147,8 @@ impl SourceTable {
 
 impl MeasuredRow<'_> {
     fn label(&self) -> String {
-        let own = self.line.engine != self.line.base;
-        let name = if own { format!(", {}", text::plain(self.line.engine)) } else { String::new() };
+        let Engine { id, base, .. } = self.line.engine;
+        let name = if id == base { String::new() } else { format!(", {}", text::plain(id)) };
         format!("  here{name}")
     }
 
@@ -186,8 +186,9 @@ type Total = (usize, String, [[Option<f64>; 2]; 3]);
 /// Returns the scores of the rows that were both written and read.
 fn both(costs: &Costs<'_>, written: &[MeasuredRow<'_>], read: &[MeasuredRow<'_>]) -> Vec<Total> {
     let total = |one: &MeasuredRow<'_>| {
-        let same =
-            |other: &&MeasuredRow<'_>| (other.row, other.line.engine) == (one.row, one.line.engine);
+        let same = |other: &&MeasuredRow<'_>| {
+            (other.row, other.line.engine.id) == (one.row, one.line.engine.id)
+        };
         let write = written.iter().find(same)?.scores;
         let both = [0, 1].map(|which| Some(f64::midpoint(write[which]?, one.scores[which]?)));
         let label = match one.line.is_at_defaults() {
@@ -262,29 +263,17 @@ fn legend(shape: &SourceTable) -> Vec<Note> {
     notes
 }
 
-/// Returns the heading of a resource's column, with its unit.
-const fn heading(of: ScoredResource) -> &'static str {
+/// Returns the heading of a resource's column, and how many of our units its unit has.
+const fn heading_and_unit(of: ScoredResource) -> (&'static str, f64) {
     match of {
-        ScoredResource::ServerCpu => "server CPU %",
-        ScoredResource::ServerMemory => "server kB",
-        ScoredResource::Io => "server kB/s",
-        ScoredResource::ClientCpu => "client CPU %",
-        ScoredResource::ClientMemory => "client kB",
-        ScoredResource::Network => "kbit/s",
-        ScoredResource::Disk => "disk MiB",
-        ScoredResource::Effort => "difficulty",
-    }
-}
-
-/// Converts an amount to the unit of the source's column.
-fn in_its_unit(of: ScoredResource, value: f64) -> f64 {
-    match of {
-        ScoredResource::ServerCpu | ScoredResource::ClientCpu | ScoredResource::Effort => value,
-        ScoredResource::ServerMemory | ScoredResource::ClientMemory | ScoredResource::Io => {
-            value / 1024.0
-        }
-        ScoredResource::Network => value * 8.0 / 1000.0,
-        ScoredResource::Disk => value / f64::from(1 << 20),
+        ScoredResource::ServerCpu => ("server CPU %", 1.0),
+        ScoredResource::ServerMemory => ("server kB", 1_024.0),
+        ScoredResource::Io => ("server kB/s", 1_024.0),
+        ScoredResource::ClientCpu => ("client CPU %", 1.0),
+        ScoredResource::ClientMemory => ("client kB", 1_024.0),
+        ScoredResource::Network => ("kbit/s", 1_000.0 / 8.0),
+        ScoredResource::Disk => ("disk MiB", 1_048_576.0),
+        ScoredResource::Effort => ("difficulty", 1.0),
     }
 }
 

@@ -6,7 +6,6 @@ use crate::Options;
 use crate::document::{self, Block};
 use crate::grid::{Annotated, Grid, Text};
 use crate::note::{Note, note};
-
 use crate::{format, text};
 
 /// The columns and what they mean.

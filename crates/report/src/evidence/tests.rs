@@ -137,3 +137,11 @@ fn who_broke_the_promise_of_a_tier_is_not_ranked_in_it_and_the_best_of_the_other
         assert_eq!(found, expected);
     }
 }
+
+#[test]
+fn the_largest_numbers_of_violations_are_violations() {
+    let tries = Tries { violations: u32::MAX, ..Tries::default() };
+    let (file_systems, date, version) = (Vec::new(), String::new(), String::new());
+    let shown = Shown { kills: tries.clone(), states: tries, file_systems, date, version };
+    assert!(Standing::Shown(shown).is_broken());
+}

@@ -9,7 +9,6 @@ use super::{Record, Shown, Standing, Tries, Why};
 use crate::advise::AdviceTables;
 use crate::format;
 use crate::note::{Note, note};
-
 use crate::summary::{self, Comparison, Group};
 use crate::text;
 

@@ -1,16 +1,18 @@
 //! The columns of CSV and Parquet.
 
 use embermark_model::Status;
-use embermark_model::result::{DeviceIo, Execution, Latency, ResultFile, Run};
+use embermark_model::result::{
+    DeviceIo, Energy, Execution, Explained, Latency, OsCost, ResultFile, Run,
+};
 
 use super::column::{
     Column, Figure, flag, maintenance, real, run, trial, unsampled, used, whole, word,
 };
+use super::flash;
 use super::lines::{Line, Statistic};
 use super::observed::{LATENCY, observed};
-use super::{energy, explained, flash};
 use crate::evidence::{self, Record, TierStanding};
-use crate::summary::{LOADING, Metric, RUN_TABLES, RunValue, memory_floor};
+use crate::summary::{COUNTS, LOADING, Metric, RUN_TABLES, RunValue, Source, memory_floor};
 use crate::text::plain;
 
 /// Returns every column for a result of the device with this name. No two have the same name:
@@ -21,10 +23,10 @@ pub(super) fn all_columns(device: &str, file: &ResultFile, durability: &Record) 
     columns.extend(shared());
     columns.extend(measured());
     columns.extend(observed(file));
-    columns.extend(explained::columns());
+    columns.extend(explained_columns());
     columns.extend(flash::columns(file));
     columns.push(durability_shown(evidence::tier_standings(file, durability)));
-    columns.extend(energy::columns());
+    columns.extend(energy_columns());
     let device = plain(device);
     columns.push(word("device", move |_| Some(device.clone())));
     columns.push(word("board", |line| Some(plain(line.file.manifest.machine.board.as_deref()?))));
@@ -197,6 +199,61 @@ fn measured() -> Vec<Column> {
     let of_phase = of_phase.into_iter().chain([stalled]);
     let of_run = of_run.into_iter().chain(maintained);
     of_trial.into_iter().chain(of_phase).chain(of_run).chain(conditions).collect()
+}
+
+/// Returns the columns of the requests of a run to the operating system: those of the engine and,
+/// with the prefix `client_`, of the client. They are totals, to be divided by `ops`, or by
+/// `traced_ops` for system calls.
+fn explained_columns() -> Vec<Column> {
+    let mut columns = vec![
+        flag("explaining", |line| Some(line.cell.is_explaining(line.trial?))),
+        whole("traced_ops", |line| line.run?.1.explained.as_ref()?.traced_ops),
+    ];
+    type Side = fn(&Explained) -> Option<&OsCost>;
+    let sides: [(&str, Side); 2] =
+        [("", |all| Some(&all.engine)), ("client_", |all| all.client.as_ref())];
+    for (prefix, side) in sides {
+        columns.extend(COUNTS.iter().filter_map(|(column, of)| {
+            let name = format!("{prefix}{}", column.key);
+            match *of {
+                Source::Calls(of) => Some(whole(&name, move |line| {
+                    Some(of(side(line.run?.1.explained.as_ref()?)?.calls.as_ref()?))
+                })),
+                Source::Cost(of) => {
+                    Some(whole(&name, move |line| of(side(line.run?.1.explained.as_ref()?)?)))
+                }
+                // Every run has a column of them, also if requests were not counted.
+                Source::Used(_) => None,
+            }
+        }));
+    }
+    columns
+}
+
+/// Returns the columns of the energy of a run.
+fn energy_columns() -> Vec<Column> {
+    let energy = |name: &str, get: fn(&Energy, &Run) -> Option<f64>| {
+        real(name, move |line| {
+            let run = line.run?.1;
+            get(run.energy.as_ref()?, run)
+        })
+    };
+    vec![
+        word("began", |line| Some(plain(&line.run?.1.period.as_ref()?.began))),
+        whole("lasted_ns", |line| Some(line.run?.1.period.as_ref()?.lasted_ns)),
+        word("energy_source", |line| Some(plain(&line.run?.1.energy.as_ref()?.source))),
+        energy("energy_joules", |energy, _| Some(energy.joules)),
+        energy("energy_over_idle_joules", |energy, _| energy.over_idle_joules),
+        energy("energy_idle_error_joules", |energy, _| energy.idle_error_joules),
+        energy("energy_over_idle_per_op_joules", |of, run| of.over_idle_per_operation(run.ops)),
+        word("energy_beside", |line| {
+            let others = line.run?.1.energy_beside.iter();
+            let others: Vec<String> =
+                others.map(|of| format!("{}:{}", plain(&of.source), of.joules)).collect();
+            (!others.is_empty()).then(|| others.join("; "))
+        }),
+        word("no_energy", |line| Some(plain(line.run?.1.no_energy.as_deref()?))),
+    ]
 }
 
 /// Figures of a run other than its time, and of its load.

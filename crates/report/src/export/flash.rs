@@ -1,7 +1,7 @@
 //! Columns of what modelled flash cards would program.
 
 use embermark_model::card::End;
-use embermark_model::result::{FlashCost, FlashOfPhase, ResultFile};
+use embermark_model::result::{FlashOfPhase, ResultFile};
 
 use super::column::{Column, real, whole};
 use super::lines::Line;
@@ -27,29 +27,18 @@ pub(super) fn columns(file: &ResultFile) -> Vec<Column> {
 
 fn card_columns(card: &str) -> Vec<Column> {
     let name = |figure: &str| format!("flash_{card}_{figure}");
-    let phase = |card: &str| {
+    let column = |(figure, get): Figure| {
         let card = card.to_owned();
-        move |line: &Line<'_>| {
-            line.run?;
-            let model = line.trial?.flash.iter().find(|model| model.card == card)?;
-            model.phase(&line.phase?.phase).cloned()
-        }
+        whole(&name(figure), move |line| get(line.flash(&card)?))
     };
-    let mut columns: Vec<Column> = Vec::new();
-    for (figure, get) in FIGURES {
-        let phase = phase(card);
-        columns.push(whole(&name(figure), move |line| get(&phase(line)?)));
-    }
-    let cost = |of: fn(&FlashCost) -> f64| {
-        let phase = phase(card);
-        move |line: &Line<'_>| Some(of(&phase(line)?.all(End::Typical)))
-    };
-    columns.push(real(&name("erases"), cost(|cost| cost.erases)));
-    let all = cost(|cost| cost.programmed_bytes as f64);
+    let mut columns: Vec<Column> = FIGURES.map(column).into();
+    let own = card.to_owned();
+    let erases = move |line: &Line<'_>| Some(line.flash(&own)?.all(End::Typical).erases);
+    columns.push(real(&name("erases"), erases));
+    let own = card.to_owned();
     columns.push(real(&name("bytes_per_million"), move |line| {
-        let ops = line.run?.1.ops;
-        let all = all(line)?;
-        (ops > 0).then(|| all / ops as f64 * 1e6)
+        let (ops, cost) = (line.run?.1.ops, line.flash(&own)?.all(End::Typical));
+        (ops > 0).then(|| cost.programmed_bytes as f64 / ops as f64 * 1e6)
     }));
     columns
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use embermark_model::result::{Cell, PhaseResult, ResultFile, Run, Trial};
+use embermark_model::result::{Cell, FlashOfPhase, PhaseResult, ResultFile, Run, Trial};
 use embermark_model::{CellId, Conditions, Durability, Extent, Scale};
 use serde::Serialize;
 
@@ -59,6 +59,13 @@ pub(super) fn run_lines<'a>(
 }
 
 impl Line<'_> {
+    /// Returns what a modelled card would program for its run.
+    pub(super) fn flash(&self, card: &str) -> Option<&FlashOfPhase> {
+        self.run?;
+        let model = self.trial?.flash.iter().find(|model| model.card == card)?;
+        model.phase(&self.phase?.phase)
+    }
+
     /// Returns the most specific reason.
     pub(super) fn reason(&self) -> String {
         let of_trial = self.trial.and_then(|trial| trial.reason.as_ref());

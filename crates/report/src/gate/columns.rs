@@ -1,6 +1,5 @@
 //! Selects what a gate judges: two columns of one run, or some columns of several.
 
-use embermark_model::CellId;
 use embermark_model::choice;
 use embermark_model::result::ResultFile;
 
@@ -16,7 +15,7 @@ pub fn columns(file: &ResultFile, old: &str, new: &str) -> Result<[ResultFile; 2
         let mut own = file.clone();
         own.cells.retain(|cell| cell.id.engine == column);
         for cell in &mut own.cells {
-            cell.id = CellId { engine: new.to_owned(), ..cell.id.clone() };
+            cell.id.engine = new.to_owned();
         }
         Ok::<_, String>(own)
     };

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::{EngineTotal, Gate, JudgedPhase, Outcome, Verdict, render};
-use crate::xml::escaped;
+use crate::text;
 
 /// Result of one test: its element and message, or `None` if it passed.
 type Ended = Option<(&'static str, String)>;
@@ -72,4 +72,34 @@ fn phase(judged: &JudgedPhase) -> (String, String, Ended) {
         Verdict::NotSlower => None,
     };
     (judged.cell.to_string(), judged.phase.clone(), ended)
+}
+
+/// Escapes text as one line of XML 1.0, for the content of an element or of a double-quoted
+/// attribute. Characters that XML cannot have (<https://www.w3.org/TR/xml/#charsets>), like terminal
+/// control characters, are shown as text.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text::plain(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&apos;"),
+            '\u{fffe}' | '\u{ffff}' => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_text_is_markup_or_no_character_of_xml() {
+        assert_eq!(escaped("a<b> & \"c\" 'd'"), "a&lt;b&gt; &amp; &quot;c&quot; &apos;d&apos;");
+        assert_eq!(escaped("]]>\x1b[31m\u{0}\u{ffff}\nx"), "]]&gt;\\u{1b}[31m\\u{0}\\u{ffff} x");
+    }
 }

@@ -1,11 +1,11 @@
-//! Formats a gate as text, Markdown and JSON.
+//! Formats a gate as text and Markdown.
 
 use super::{EngineTotal, Gate, JudgedPhase, Outcome, Verdict};
 use crate::compare;
 use crate::document::{self, Block};
 use crate::grid::{Grid, Text, Tone};
 use crate::note::{self, Section, note};
-use crate::{Options, ReportError, format, notes, text};
+use crate::{Options, format, notes, text};
 
 /// Number of phases shown that are not slower: those nearest to it. JSON and JUnit have all.
 const NEAREST: usize = 10;
@@ -18,14 +18,6 @@ pub fn table(gate: &Gate, options: &Options<'_>) -> String {
 /// Formats a gate for a comment on GitHub.
 pub fn markdown(gate: &Gate) -> String {
     document::markdown(&blocks(gate))
-}
-
-/// Formats a gate as JSON.
-///
-/// # Errors
-/// If a value has no JSON form, which does not happen here.
-pub fn json(gate: &Gate) -> Result<String, ReportError> {
-    Ok(serde_json::to_string_pretty(gate)? + "\n")
 }
 
 fn blocks(gate: &Gate) -> Vec<Block> {

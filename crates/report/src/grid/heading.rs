@@ -48,8 +48,8 @@ fn harness_floor(floor: &Floor, workload: &str) -> Option<String> {
 /// Lists the engines without a column: `unavailable: zen, harperdb`.
 fn absentees(group: &Group<'_>) -> Vec<String> {
     let word = |at: usize| {
-        let of = |cell: &&Cell| group.holds(&cell.id) && cell.id.engine == group.engines[at].id;
-        let is_left_out = group.file.cells.iter().filter(of).any(Cell::is_left_out);
+        let mut own = group.cells().filter(|cell| cell.id.engine == group.engines[at].id);
+        let is_left_out = own.any(Cell::is_left_out);
         Some(if is_left_out { notes::LEFT_OUT } else { absence(group, at)?.name() })
     };
     let absent = (0..group.engines.len()).filter(|at| absence(group, *at).is_some());

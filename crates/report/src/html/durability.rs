@@ -9,11 +9,10 @@ use embermark_model::durability_result::{
 };
 use serde::Serialize;
 
+use crate::evidence::{self, Record, TierStanding};
 use crate::grid::Annotated;
 use crate::note::{Note, note};
 use crate::notes::storage::imitated;
-
-use crate::evidence::{self, Record, TierStanding};
 use crate::text;
 
 /// Longest message of an example that is shown, in characters. The result file has all of it.

@@ -68,7 +68,7 @@ pub(super) fn page_data<'a>(sources: &[Source<'a>], options: PageOptions<'_>) ->
         let of_each = of_each.map(|(client, device)| (Some(client), device));
         page.answer.extend(of_all.map(|device| (None, device)).chain(of_each).map(answer));
         let weights = cost::score::Weights::default();
-        let costs = cost::grids(file, &durability, &weights, PublishedDetail::Measured);
+        let costs = cost::grids(&comparison, &weights, PublishedDetail::Measured);
         let ageing = ageing::grids(file, options.rows_per_day);
         page.costs.extend(ageing.into_iter().chain(costs).map(table));
         let cards = flash::grids(&comparison, options.rows_per_day);

@@ -113,11 +113,10 @@ impl FailedWork<'_> {
 
 impl Failure<'_> {
     fn note(&self, file: &ResultFile) -> Note {
-        let shown = text::joined(self.places.iter().take(MOST_PLACES).map(FailedWork::says), ", ");
-        let places = match self.places.len().saturating_sub(MOST_PLACES) {
-            _ if self.is_everywhere(file) => String::new(),
-            0 => format!(", {shown}"),
-            more => format!(", {shown} and {more} more"),
+        let places: Vec<String> = self.places.iter().map(FailedWork::says).collect();
+        let places = match self.is_everywhere(file) {
+            true => String::new(),
+            false => format!(", {}", text::first(&places, MOST_PLACES)),
         };
         let log = self.log.map(|log| format!(" (log: {})", text::plain(log))).unwrap_or_default();
         let says = match self.is_left_out() {

@@ -2,8 +2,7 @@
 
 use embermark_model::result::{ResultFile, Trial};
 
-use super::placed_figure::{PlacedFigure, position};
-use super::sharing;
+use super::{PlacedFigure, position, sharing};
 use crate::note::{Note, names, note};
 use crate::scaling::Scaling;
 use crate::summary::{self, Comparison, Engine, Group, Measured, Resource, Usage};

@@ -31,19 +31,19 @@ pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
     let says = format!(
         "a run of less than 1 ms was made again until all times together lasted 1 ms, for 5 ms at most: \
          its time is the mean ({})",
-        named(&repeated)
+        text::first(&repeated, MOST)
     );
     let mut notes = vec![note("repeated", says)];
     let short = phases(|run, repeated| !run.discarded && repeated.is_short());
     if !short.is_empty() {
-        let says = format!("timed for less than 1 ms all the same: {}", named(&short));
+        let says = format!("timed for less than 1 ms all the same: {}", text::first(&short, MOST));
         notes.push(note("short", says));
     }
     let restless = phases(|run, repeated| {
         run.discarded && !repeated.steady.is_some_and(|figure| figure.steady)
     });
     if !restless.is_empty() {
-        let says = format!("not steady after 20 ms of warm-up: {}", named(&restless));
+        let says = format!("not steady after 20 ms of warm-up: {}", text::first(&restless, MOST));
         notes.push(note("warm-up", says));
     }
     notes
@@ -53,15 +53,6 @@ pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
 fn place(cell: &Cell, part: &PhaseResult) -> String {
     let CellId { engine, workload, .. } = &cell.id;
     text::plain(&format!("{engine} {workload} {} {}", cell.id.extent(), part.phase))
-}
-
-/// Names the first places and the number of others.
-fn named(places: &[String]) -> String {
-    let first = places.iter().take(MOST).cloned();
-    match places.len().saturating_sub(MOST) {
-        0 => text::joined(first, ", "),
-        more => format!("{} and {more} more", text::joined(first, ", ")),
-    }
 }
 
 #[cfg(test)]

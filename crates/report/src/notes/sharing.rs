@@ -2,8 +2,7 @@
 
 use embermark_model::result::{ClientMachines, OpenLoopSchedule, ResultFile};
 
-use super::placed_figure::{PlacedFigure, position};
-
+use super::{PlacedFigure, position};
 use crate::format;
 use crate::grid::BEHIND;
 use crate::note::{Note, note};

@@ -27,7 +27,8 @@ pub fn imitated(name: &str) -> String {
 /// the path to it costs a considerable share of a durable write.
 pub fn near_path(storage: &Storage, path: &StoragePath) -> Option<String> {
     let share = path.share(storage).filter(|share| *share > StoragePath::MOST_SHARE)?;
-    let [path, medium] = [path.write_ns + path.flush_ns, storage.durable_write_ns()?];
+    let path = path.write_ns.saturating_add(path.flush_ns);
+    let medium = storage.durable_write_ns()?;
     Some(format!(
         "commits on {} may take up to {:.1} times as long as on the medium: of a write in a row and \
          its flush, which take {} there, the path to an imitated storage costs {}",
@@ -101,7 +102,7 @@ fn kept(file: &ResultFile, name: StorageName) -> Option<String> {
              most {} more",
             format::count(all.late),
             format::counted(all.requests, "request"),
-            mean(all.time_ns + all.late_ns),
+            mean(all.time_ns.saturating_add(all.late_ns)),
             mean(all.late_ns),
             format::duration(all.latest_ns as f64)
         )
@@ -118,7 +119,7 @@ pub(super) fn late(file: &ResultFile) -> Option<Note> {
     let mut late: Vec<(&CellId, StorageTimes)> =
         file.cells.iter().filter_map(|cell| Some((&cell.id, worst(cell)?))).collect();
     late.sort_by(|(_, a), (_, b)| b.late_share().total_cmp(&a.late_share()));
-    let each = late.iter().take(MOST).map(|(id, times)| {
+    let each = late.iter().map(|(id, times)| {
         format!(
             "{} ({} of {}, {} late on average)",
             text::plain(&id.to_string()),
@@ -128,12 +129,10 @@ pub(super) fn late(file: &ResultFile) -> Option<Note> {
         )
     });
     let each: Vec<String> = each.collect();
-    let more = late.len().saturating_sub(MOST);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    (!late.is_empty()).then(|| {
+    (!each.is_empty()).then(|| {
         let says = format!(
-            "storages answered late: close other programs, or keep fewer processors busy: {}{more}",
-            each.join(", ")
+            "storages answered late: close other programs, or keep fewer processors busy: {}",
+            text::first(&each, MOST)
         );
         note("", says)
     })

@@ -3,8 +3,8 @@
 use embermark_model::result::{Observed, PhaseResult, Run, Trial};
 use embermark_published::{Measure, Statistic};
 
-use crate::format;
 use crate::summary::above_baseline;
+use crate::{format, statistics};
 
 /// What the figures of the counted runs of a phase are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,10 @@ fn counted(phases: &[&PhaseResult]) -> (Counted, Vec<f64>) {
 /// whole phase is extrapolated from the rates.
 pub(super) fn time(phases: &[&PhaseResult], ops: u64, by: Statistic) -> Option<(f64, String)> {
     let (counted, figures) = counted(phases);
-    let figure = by.compute(figures)?;
+    let figure = match by {
+        Statistic::Mean => statistics::mean(&figures)?,
+        Statistic::Median => statistics::median(&figures)?,
+    };
     let duration = format::duration(figure);
     Some(match counted {
         // The mean of the rates, because the source prints rates.
@@ -82,7 +85,7 @@ pub(super) fn memory<'a>(
         let peaks = runs.map(|run| above_baseline(trial, run, run.engine.peak_bytes));
         Some(peaks.collect::<Option<Vec<u64>>>()?.into_iter().max()? as f64)
     });
-    let bytes = Statistic::Mean.compute(peaks.collect::<Option<Vec<f64>>>()?)?;
+    let bytes = statistics::mean(&peaks.collect::<Option<Vec<f64>>>()?)?;
     Some((bytes, format::bytes(bytes)))
 }
 
@@ -91,7 +94,7 @@ pub(super) fn window(phases: &[&PhaseResult], measure: Measure) -> Option<(f64, 
     let seen = phases.iter().flat_map(|phase| &phase.runs).filter_map(|run| run.observed.as_ref());
     let seen: Vec<&Observed> = seen.collect();
     let mean = |of: &dyn Fn(&Observed) -> Option<f64>| {
-        Statistic::Mean.compute(seen.iter().map(|seen| of(seen)).collect::<Option<Vec<f64>>>()?)
+        statistics::mean(&seen.iter().map(|seen| of(seen)).collect::<Option<Vec<f64>>>()?)
     };
     let server = |seen: &Observed| seen.processes.get("server").copied();
     let cpu = |seen: &Observed, roles: &[&str]| {

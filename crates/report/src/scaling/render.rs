@@ -5,8 +5,7 @@ use embermark_model::Scale;
 use super::{Fastest, Growth, Overtaking, PhaseScaling, Scaling, Within};
 use crate::grid::{self, Annotated, Grid, NOT_SIGNIFICANT, Text};
 use crate::note::{Note, note};
-
-use crate::{format, text};
+use crate::text;
 
 /// Largest number of engines that are named for one place.
 const MOST_NAMES: usize = 2;
@@ -42,7 +41,7 @@ fn growth(title: &str, scaling: &Scaling<'_>, phases: &[&PhaseScaling<'_>]) -> A
     let row = |one: &&PhaseScaling<'_>| {
         let text = |engine: &&str| {
             let growth = one.growth.iter().find(|growth| growth.engine == *engine);
-            growth.map_or_else(|| Text::new(format::NOT_MEASURED), |growth| exponent(growth, one))
+            growth.map_or_else(Text::dash, |growth| exponent(growth, one))
         };
         (one.series.phase_name(), engines.iter().map(text).collect())
     };
@@ -98,7 +97,7 @@ fn fastest(title: &str, phases: &[&PhaseScaling<'_>], turns: Vec<&Overtaking<'_>
     let row = |one: &&PhaseScaling<'_>| {
         let text = |scale: &Scale| {
             let who = one.fastest.iter().find(|fastest| fastest.scale == *scale);
-            who.map_or_else(|| Text::new(format::NOT_MEASURED), |who| Text::new(names(who)))
+            who.map_or_else(Text::dash, |who| Text::new(names(who)))
         };
         (one.series.phase_name(), scales.iter().map(text).collect())
     };

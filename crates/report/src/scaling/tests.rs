@@ -5,7 +5,6 @@ use embermark_model::result::{Cell, EngineFacts, PhaseResult, ResultFile, Run, T
 use embermark_model::{Configuration, CostAnomaly, Explained, Scale, Status};
 
 use super::*;
-
 use crate::note::Note;
 use crate::{load, summary};
 

@@ -9,7 +9,6 @@ use crate::advise::{self, Advice, AdviceTable, EngineAdvice, Needs, RestsOn, pic
 use crate::evidence::{self, TierStanding};
 use crate::grid::{self, Grid, Text};
 use crate::note::{Note, note};
-
 use crate::summary::{Comparison, Engine, Group};
 use crate::{Options, format, table, text};
 use serde::Serialize;
@@ -125,7 +124,7 @@ fn from_table(
     if !table.engines.iter().any(has_rows) {
         return None;
     }
-    let best = |tier: &Durability| advise::advise(&table, needs(*tier), &[]).ok();
+    let best = |tier: &Durability| advise::advise(&table, Needs::only(*tier), &[]).ok();
     let all: Vec<(Durability, Advice)> =
         tiers.iter().filter_map(|tier| Some((*tier, best(tier)?))).collect();
     let columns = columns(&table, &tiers, main, &all);
@@ -146,9 +145,8 @@ fn from_table(
         }
     }
     let measured = |engine: &String| {
-        let own = |entry: &&EngineAdvice| (&entry.engine, entry.tier) == (engine, main);
-        let peak = table.engines.iter().find(own).and_then(|entry| entry.facts.peak_bytes);
-        Measured { engine: text::plain(engine), peak_bytes: peak }
+        let peak_bytes = table.entry(engine, main).and_then(|entry| entry.facts.peak_bytes);
+        Measured { engine: text::plain(engine), peak_bytes }
     };
     let engines = rows.iter().map(|(engine, _)| measured(engine)).collect();
     let rows = rows.into_iter().map(|(engine, texts)| (heading(comparison, &engine, main), texts));
@@ -158,7 +156,7 @@ fn from_table(
             .into_iter()
             .chain(take(file, &table, &tiers, main))
             .collect(),
-        best: pick::pick(&table, needs(main), &pick::all_work(&table, main))
+        best: pick::pick(&table, Needs::only(main), &pick::all_work(&table, main))
             .map(|pick| pick.describe()),
         tier: (tiers.len() > 1).then_some(main),
         legend: legend(&grid, &columns, &table, &tiers, main),
@@ -196,17 +194,6 @@ fn rests_on(
         ),
     };
     is_smaller.then(|| note("rests on", says))
-}
-
-fn needs(tier: Durability) -> Needs {
-    Needs {
-        tier,
-        sql: false,
-        embedded: false,
-        memory_bytes: None,
-        licence: None,
-        rows_per_second: None,
-    }
 }
 
 /// Returns the name of an engine with its marks in a tier. A promise that it broke in any tier is

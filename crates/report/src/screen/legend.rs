@@ -74,7 +74,7 @@ pub(super) fn lines(view: &View<'_>) -> Option<String> {
         mark(engine(&|of, _| of.broken), grid::BROKEN, broken),
         mark(weaker, grid::WEAKER, "durability below the tier, not compared"),
     ];
-    let machines: BTreeSet<String> = cost::costs(view.comparison.file)
+    let machines: BTreeSet<String> = cost::costs(view.comparison)
         .iter()
         .flat_map(|costs| costs.lines.iter().map(|line| (costs.workload, line)))
         .map(|(workload, line)| match line.activity == cost::Activity::Searches {

@@ -107,8 +107,7 @@ fn ratios(group: &Group<'_>, row: &Row<'_>) -> Vec<Option<f64>> {
 
 fn standing<'a>(group: &'a Group<'a>, steps: &[Step<'a>], place: usize) -> Standing<'a> {
     let engine = &group.engines[place];
-    let cells = group.file.cells.iter();
-    let cells = cells.filter(|cell| group.holds(&cell.id) && cell.id.engine == engine.id);
+    let cells = group.cells().filter(|cell| cell.id.engine == engine.id);
     let lost = cells.clone().any(|cell| !cell.lost_trials.is_empty());
     let worst = cells.map(|cell| cell.status).reduce(Status::worst);
     if let Some(failure) = worst.filter(|status| status.is_failure()) {

@@ -143,14 +143,11 @@ fn places(failure: &Failure<'_>, comparison: &Comparison<'_>) -> String {
     }
     let all = text::unique(comparison.groups.iter().map(|group| group.durability)).len();
     let named = |place| (naming::place(comparison, place), place.id.durability);
-    let mut places = text::by_key(failure.places.iter().map(named));
-    let more = places.len().saturating_sub(MOST_PLACES);
-    places.truncate(MOST_PLACES);
-    let named = places.into_iter().map(|(name, mut tiers)| {
+    let places = text::by_key(failure.places.iter().map(named)).into_iter();
+    let places = places.map(|(name, mut tiers)| {
         tiers.sort_unstable();
         let in_part = || text::joined(tiers.iter().map(ToString::to_string), ", ");
         if tiers.len() == all { name } else { format!("{name} ({})", in_part()) }
     });
-    let shown = text::joined(named, ", ");
-    if more == 0 { shown } else { format!("{shown} and {more} more") }
+    text::first(&places.collect::<Vec<_>>(), MOST_PLACES)
 }

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::figures::{amounts, short};
 use super::number::Number;
-use super::{SnippetKey, command};
+use super::{SnippetKey, command, indexed};
 use crate::evidence::{self, TierStanding};
 use crate::summary::{Figure, Group, Row, Usage, Work};
 use crate::{html, text};
@@ -139,7 +139,7 @@ pub(super) fn group_cells(
 ) -> Cells {
     let file = group.file;
     let mut all = Cells { file: own_file(file, group.workload), ..Cells::default() };
-    for cell in file.cells.iter().filter(|cell| group.holds(&cell.id)) {
+    for cell in group.cells() {
         let engine = group.engines.iter().position(|engine| engine.id == cell.id.engine);
         let Some(place) = engine else { continue };
         let settings = all.settings(cell);
@@ -177,11 +177,7 @@ impl Cells {
     fn settings(&mut self, cell: &Cell) -> Option<usize> {
         let own = cell.trials.iter().map(|trial| &trial.settings).find(|all| !all.is_empty())?;
         let own = own.iter().map(|(name, value)| (short(name), text::clipped(value, 300)));
-        let all = &mut self.settings;
-        Some(*self.known.entry(own.collect()).or_insert_with_key(|settings| {
-            all.push(settings.clone());
-            all.len() - 1
-        }))
+        Some(indexed(&mut self.known, &mut self.settings, own.collect(), Clone::clone))
     }
 }
 

@@ -10,6 +10,7 @@ use serde::{Serialize, Serializer};
 
 use super::figures::short;
 use super::ids::{self, UniqueNames};
+use super::indexed;
 use crate::export::label;
 use crate::html::WorkloadFacts;
 use crate::summary::{Column, Group, Resource};
@@ -207,11 +208,8 @@ impl Index {
                 None => shape.extend([group, group]),
             }
         }
-        let shapes = &mut self.shapes;
-        self.results[place].shape = *self.known.shapes.entry(shape).or_insert_with_key(|shape| {
-            shapes.push(shape.clone());
-            shapes.len() - 1
-        });
+        self.results[place].shape =
+            indexed(&mut self.known.shapes, &mut self.shapes, shape, Clone::clone);
     }
 
     fn machine(&mut self, machine: &Machine) -> usize {
@@ -221,16 +219,14 @@ impl Index {
         // The firmware of a virtual machine names no board, and older results do not say that.
         let board = board.filter(|board| !board.contains("virtual machine"));
         let key = format!("{board:?} {cpu:?} {:?} {memory:?} {emulated:?}", machine.cpus);
-        if let Some(known) = self.known.machines.get(&key) {
-            return *known;
-        }
-        let own = board.or(cpu).unwrap_or_else(|| "unknown machine".to_owned());
-        let name = emulated.map_or(own.clone(), |device| format!("{device}, emulated on {own}"));
-        let id = self.known.machine_names.unique(&ids::with_digest(&name, &key), &key);
-        let says = text::clipped(&notes::hardware(machine), LONGEST);
-        self.machines.push(MachineEntry(id, name, says));
-        self.known.machines.insert(key, self.machines.len() - 1);
-        self.machines.len() - 1
+        let names = &mut self.known.machine_names;
+        indexed(&mut self.known.machines, &mut self.machines, key, |key| {
+            let own = board.or(cpu).unwrap_or_else(|| "unknown machine".to_owned());
+            let emulated = emulated.map(|device| format!("{device}, emulated on {own}"));
+            let name = emulated.unwrap_or(own);
+            let id = names.unique(&ids::with_digest(&name, key), key);
+            MachineEntry(id, name, text::clipped(&notes::hardware(machine), LONGEST))
+        })
     }
 
     /// Adds a group of the result at `place`. Returns its index.
@@ -238,36 +234,30 @@ impl Index {
         debug_assert_eq!(place + 1, self.results.len(), "groups are those of the last result");
         let workload = self.workload(group.workload);
         let key = (workload, group.extent, group.durability, group_conditions(group));
-        let groups = &mut self.groups;
-        let at = *self.known.groups.entry(key).or_insert_with_key(|(.., conditions)| {
-            groups.push(GroupEntry {
-                workload,
-                scale: group.extent.scale.to_string(),
-                rows: match group.extent.scale {
-                    Scale::Rows(rows) => Some(rows),
-                    Scale::Full => None,
-                },
-                limit: group.extent.memory_limit.map(|limit| limit.to_string()),
-                storage: group.extent.storage.map(|storage| storage.to_string()),
-                tier: group.durability,
-                conditions: conditions.clone(),
-                results: 0,
-                engines: 0,
-            });
-            groups.len() - 1
-        });
+        let entry = |(.., conditions): &GroupKey| GroupEntry {
+            workload,
+            scale: group.extent.scale.to_string(),
+            rows: match group.extent.scale {
+                Scale::Rows(rows) => Some(rows),
+                Scale::Full => None,
+            },
+            limit: group.extent.memory_limit.map(|limit| limit.to_string()),
+            storage: group.extent.storage.map(|storage| storage.to_string()),
+            tier: group.durability,
+            conditions: conditions.clone(),
+            results: 0,
+            engines: 0,
+        };
+        let at = indexed(&mut self.known.groups, &mut self.groups, key, entry);
         self.groups[at].results += 1;
         self.known.own.insert(at);
         at
     }
 
     fn workload(&mut self, id: &str) -> usize {
-        let (workloads, abouts) = (&mut self.workloads, &self.known.abouts);
-        *self.known.workloads.entry(id.to_owned()).or_insert_with_key(|id| {
-            let about = abouts.get(id).map(|about| text::clipped(about, LONGEST));
-            workloads.push((short(id), about.unwrap_or_default()));
-            workloads.len() - 1
-        })
+        let about = self.known.abouts.get(id).map(|about| text::clipped(about, LONGEST));
+        let entry = |_: &String| (short(id), about.unwrap_or_default());
+        indexed(&mut self.known.workloads, &mut self.workloads, id.to_owned(), entry)
     }
 
     /// Adds a column of a result. Returns its index.
@@ -283,24 +273,22 @@ impl Index {
         let client = file.plan.client_of(column).map(ToString::to_string);
         let part = |text: &Option<String>| text.clone().unwrap_or_default();
         let key = (column.to_owned(), base.to_owned(), part(&settings), part(&client));
-        if let Some(known) = self.known.engines.get(&key) {
-            return *known;
-        }
-        let known = facts.get(base).or_else(|| file.manifest.engines.get(column));
-        self.engines.push(EngineEntry {
-            id: self.known.engine_names.unique(column, &format!("{key:?}")),
-            name: short(column),
-            engine: short(known.map_or(base, |facts| &facts.name)),
-            kind: summary::kind(file, column, facts).map(short),
-            model: known.map(|facts| short(&facts.data_model)),
-            licence: known.map(|facts| short(&facts.licence)),
-            client: client.as_deref().map(short),
-            settings: settings.as_deref().map(short),
-            plain: column == base,
-        });
-        self.histories.push(BTreeSet::new());
-        self.known.engines.insert(key, self.engines.len() - 1);
-        self.engines.len() - 1
+        let (names, histories) = (&mut self.known.engine_names, &mut self.histories);
+        indexed(&mut self.known.engines, &mut self.engines, key, |key| {
+            let known = facts.get(base).or_else(|| file.manifest.engines.get(column));
+            histories.push(BTreeSet::new());
+            EngineEntry {
+                id: names.unique(column, &format!("{key:?}")),
+                name: short(column),
+                engine: short(known.map_or(base, |facts| &facts.name)),
+                kind: summary::kind(file, column, facts).map(short),
+                model: known.map(|facts| short(&facts.data_model)),
+                licence: known.map(|facts| short(&facts.licence)),
+                client: client.as_deref().map(short),
+                settings: settings.as_deref().map(short),
+                plain: column == base,
+            }
+        })
     }
 }
 

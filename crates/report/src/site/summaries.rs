@@ -3,14 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use embermark_model::result::Cell;
 use serde::Serialize;
 
-use super::cells;
 use super::figures::Figures;
 use super::index::Index;
 use super::number::Number;
 use super::standing::Stands;
+use super::{cells, indexed};
 use crate::statistics::{geometric_mean, median};
 use crate::summary::{Group, Resource};
 use crate::text;
@@ -134,15 +133,11 @@ impl Summaries {
     pub fn add(&mut self, result: usize, figures: &Figures, group: &Group<'_>) {
         let kept = self.groups.entry(figures.group).or_default();
         for (place, engine) in group.engines.iter().enumerate() {
-            let is_own = |cell: &&Cell| cell.id.engine == engine.id && group.holds(&cell.id);
-            let mut versions = group.file.cells.iter().filter(is_own).flat_map(cells::versions);
-            let known = &mut self.versions;
-            let version = versions.next().map(|version| {
-                *self.known.entry(version).or_insert_with_key(|version| {
-                    known.push(version.clone());
-                    known.len() - 1
-                })
-            });
+            let own = group.cells().filter(|cell| cell.id.engine == engine.id);
+            let mut versions = own.flat_map(cells::versions);
+            let index =
+                |version| indexed(&mut self.known, &mut self.versions, version, Clone::clone);
+            let version = versions.next().map(index);
             kept.push(EngineSummary {
                 result,
                 engine: figures.engines[place],

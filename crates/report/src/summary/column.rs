@@ -36,7 +36,7 @@ impl Quantity {
         match self {
             Self::Time => format::duration(value),
             Self::Bytes => format::bytes(value),
-            Self::Count => format::count(value as u64),
+            Self::Count => format::count(value.round() as u64),
             Self::Number => format::number(value),
             Self::Ratio => format::ratio(value),
             Self::Energy => format::joules(value),
@@ -92,5 +92,15 @@ impl FromIterator<(Column, Option<f64>)> for Amounts {
     fn from_iter<T: IntoIterator<Item = (Column, Option<f64>)>>(amounts: T) -> Self {
         let known = |(column, amount): (Column, Option<f64>)| Some((column.key, amount?));
         Self(amounts.into_iter().filter_map(known).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_of_counts_is_rounded_as_on_the_page() {
+        assert_eq!([2.4, 2.5, 999.9].map(|mean| Quantity::Count.show(mean)), ["2", "3", "1,000"]);
     }
 }

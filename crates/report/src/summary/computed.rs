@@ -43,7 +43,7 @@ fn group<'a>(
         sizes: Vec::new(),
         protocol: None,
     };
-    let cells: Vec<&Cell> = file.cells.iter().filter(|cell| group.holds(&cell.id)).collect();
+    let cells: Vec<&Cell> = group.cells().collect();
     let ids = planned(&file.plan.engines, cells.iter().map(|cell| cell.id.engine.as_str()));
     let variants = planned(&file.plan.variants, cells.iter().map(|cell| cell.id.variant.as_str()));
     let engines: Vec<Engine<'_>> = ids.iter().map(|id| engine(file, id, &cells)).collect();

@@ -179,7 +179,7 @@ const WRITE_BEHIND: &[Metric] = &[
 ///
 /// A phase without a figure of a table is no row of it, and the page lists only figures that a
 /// phase has. If a figure is missing for a reason, the reason is a field of [`Run`] like
-/// `no_energy`, with a note (`notes::energy`) and a column of CSV (`export::energy`).
+/// `no_energy`, with a note (`notes::energy`) and a column of CSV (`export::columns`).
 pub(crate) const RUN_TABLES: &[(&str, &[Metric])] = &[
     ("log that was opened", LOG),
     ("accepted before committed: what a crash would lose at worst", WRITE_BEHIND),

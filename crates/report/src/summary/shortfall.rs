@@ -88,7 +88,7 @@ impl Lacking {
         }
         let of = |lacking: &str, done: &str| {
             let lacking = count(lacking).filter(|lacking| *lacking > 0)?;
-            Some((lacking, lacking + count(done).unwrap_or(0)))
+            Some((lacking, lacking.saturating_add(count(done).unwrap_or(0))))
         };
         if let Some((lost, of)) = of("lost", "samples") {
             return Some(Self::Samples(lost, of));
@@ -131,5 +131,18 @@ impl fmt::Display for Lacking {
             }
             Self::AnyRate => f.write_str("kept no rate"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_count_of_a_file_is_a_part_of_a_whole() {
+        let counts = [("lost".to_owned(), u64::MAX), ("samples".to_owned(), 1)].into();
+        let observed = Some(Observed { counts, ..Observed::default() });
+        let run = Run { observed, ..Run::default() };
+        assert_eq!(Lacking::from_run(&run), Some(Lacking::Samples(u64::MAX, u64::MAX)));
     }
 }

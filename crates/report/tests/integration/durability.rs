@@ -196,14 +196,7 @@ fn advice_names_a_broken_promise() {
     let (file, record) = (result(), Record::from_run(fixture()));
     let mut tables = advise::tables(&[&file], None, &[]);
     mark_advice(&mut tables, &[&file], &record);
-    let needs = Needs {
-        tier: Durability::Power,
-        sql: false,
-        embedded: false,
-        memory_bytes: None,
-        licence: None,
-        rows_per_second: None,
-    };
+    let needs = Needs::only(Durability::Power);
     let weights = [Weight { criterion: "point".to_owned(), weight: 1.0 }];
     let all = advise::advise_each(&tables, needs, &weights).unwrap();
     let words = advise::words(&all, &tables, None, 400);

@@ -205,7 +205,7 @@ fn a_build_with_the_page_puts_the_data_into_it_and_one_without_says_how_to_get_i
     let mut file = fixture();
     file.manifest.warnings.push("</script><img src=x onerror=alert(1)>".into());
     let path = Path::new("result.json");
-    let page = html::page(&[Source { path, result: &file }], options());
+    let page = html::data(&[Source { path, result: &file }], options()).unwrap().html();
     if html::is_built() {
         let page = page.unwrap();
         assert!(!page.contains("</script><img"), "markup of a warning got through");

@@ -249,15 +249,7 @@ fn advice_leaves_out_who_lost_and_says_what() {
     let [table] = &tables.tables[..] else { panic!("one scale") };
     let lossy = table.engines.iter().find(|entry| entry.engine == "lmdb").unwrap();
     assert!(lossy.ratios.keys().all(|criterion| *criterion == "effort"), "{:?}", lossy.ratios);
-    let tier = Durability::Process;
-    let needs = Needs {
-        tier,
-        sql: false,
-        embedded: false,
-        memory_bytes: None,
-        licence: None,
-        rows_per_second: None,
-    };
+    let needs = Needs::only(Durability::Process);
     for criterion in ["ingest", "analytics", "memory", "disk", "start"] {
         let weights = [Weight { criterion: criterion.into(), weight: 1.0 }];
         let advice = advise::advise(table, needs, &weights).unwrap();

@@ -6,7 +6,6 @@ use embermark_language::{Condition, Operator, Range, Removed, Span, Work};
 use embermark_model::table::{ColumnType, Table, Value, int_range};
 use smallvec::SmallVec;
 
-use super::aggregate::met_by;
 use super::kind::conditions_of;
 use super::{Cell, Codec, Rows};
 
@@ -83,7 +82,7 @@ impl Filter<'_> {
         if *value == Value::Null {
             return false;
         }
-        met_by(self.operator, compare(value, &self.bound))
+        self.operator.accepts(compare(value, &self.bound))
     }
 }
 

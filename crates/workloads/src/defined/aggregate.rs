@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use embermark_data::table::compare;
-use embermark_language::{Aggregate, Compute, Group, Grouped, Having, Operator, OrderBy};
+use embermark_language::{Aggregate, Compute, Group, Grouped, Having, OrderBy};
 use embermark_model::answer;
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::table::{OwnedValue, Value};
@@ -127,20 +127,7 @@ fn is_met(having: &Having, computed: &answer::Value) -> bool {
         (answer::Value::Float(computed), OwnedValue::Float(bound)) => computed.total_cmp(bound),
         _ => return false,
     };
-    met_by(having.operator, order)
-}
-
-/// Returns whether a comparison with this result satisfies an operator.
-#[inline]
-pub(super) const fn met_by(operator: Operator, order: Ordering) -> bool {
-    match operator {
-        Operator::Equal => order.is_eq(),
-        Operator::NotEqual => order.is_ne(),
-        Operator::Less => order.is_lt(),
-        Operator::AtMost => order.is_le(),
-        Operator::Greater => order.is_gt(),
-        Operator::AtLeast => order.is_ge(),
-    }
+    having.operator.accepts(order)
 }
 
 fn order(by: &[OrderBy], a: &[answer::Value], b: &[answer::Value]) -> Ordering {

@@ -115,8 +115,7 @@ impl ClientThreads {
         let reports = self.members.iter_mut();
         let reports = reports.map(|member| member.reports.recv().unwrap_or_else(|_| lost(member)));
         let reports: Vec<Result<Option<ClientResult>>> = reports.collect();
-        let done: Result<Vec<Option<ClientResult>>> = reports.into_iter().collect();
-        Ok(done?.into_iter().flatten().collect())
+        reports.into_iter().filter_map(Result::transpose).collect()
     }
 }
 

@@ -18,7 +18,6 @@ use embermark_language::{Keep, Range, Removed, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 use embermark_model::table::ColumnType;
-use smallvec::SmallVec;
 
 use super::document::questions::{question, seeks};
 use super::document::session::DocumentSession;
@@ -146,13 +145,6 @@ impl Database for DocumentTables {
         self.questions[phase] = question(&self.cell, op, language).into_iter().collect();
     }
 
-    fn attach(&mut self) -> Result<()> {
-        for table in &mut self.tables {
-            table.collection = self.store.collection(table.def)?;
-        }
-        Ok(())
-    }
-
     fn lay_out(&self, phase: usize, operations: ops::Range<usize>, arena: &mut Arena) {
         self.cell.lay_keys(phase, operations, arena);
     }
@@ -190,12 +182,11 @@ impl Database for DocumentTables {
     }
 
     fn contents(&mut self, table: usize, visit: &mut VisitRow<'_>) -> Result<()> {
-        let columns = &self.cell.tables[table].table.columns;
-        let names = &self.tables[table].names;
+        let TableCollection { collection, names, .. } = &self.tables[table];
         let all = Find { filter: Filter::All, order: Order::Any, limit: None, columns: names };
-        self.store.find(self.tables[table].collection, &all, &mut |found| {
-            let values = columns.iter().enumerate().map(|(at, def)| row::value(found, at, def.of));
-            visit(&values.collect::<Result<SmallVec<[_; 12]>>>()?);
+        let table = self.cell.tables[table].table;
+        self.store.find(*collection, &all, &mut |document| {
+            visit(&row::values(document, table)?);
             Ok(())
         })
     }
@@ -215,7 +206,10 @@ impl Database for DocumentTables {
 
     fn reopen_after(&mut self, meanwhile: &mut OfflineTask<'_>) -> Result<()> {
         self.store.reopen_after(meanwhile)?;
-        self.attach()
+        for table in &mut self.tables {
+            table.collection = self.store.collection(table.def)?;
+        }
+        Ok(())
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -58,6 +58,11 @@ pub(super) fn stored(table: &Table) -> Vec<Stored> {
     all
 }
 
+/// Returns whether a table has documents in an engine's binary form.
+pub(super) fn has_binary(table: &Table) -> bool {
+    table.columns.iter().any(|column| column.within.as_ref().is_some_and(|own| own.binary))
+}
+
 impl Stored {
     /// Returns the document, if it is one.
     pub(super) const fn document(&self) -> Option<&Document> {

@@ -49,7 +49,5 @@ pub(super) fn attach(store: Store, cell: Arc<Cell>) -> Result<Box<dyn Database>>
     let never = Reopener::new(|_, _| {
         Err(EngineError::unsupported("a further client", "to be opened again"))
     });
-    let mut tables = open(store, never, cell)?;
-    tables.attach()?;
-    Ok(tables)
+    open(store, never, cell)
 }

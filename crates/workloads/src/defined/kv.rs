@@ -22,6 +22,7 @@ use embermark_model::result::Execution;
 use embermark_model::table::{ColumnType, Value};
 use smallvec::SmallVec;
 
+use super::documents::has_binary;
 use super::kv::bulk::{LaidPairs, TablePairs, pair, pair_of_row};
 use super::kv::native::is_native;
 use super::kv::query_router::{QueryRouter, RoutedSession};
@@ -33,7 +34,7 @@ use crate::reopenable::Reopenable;
 pub(super) struct KvTables {
     store: Reopenable<dyn KvStore>,
     cell: Arc<Cell>,
-    codecs: Arc<[Codec]>,
+    codecs: Vec<Codec>,
     tables: Vec<Table>,
     /// Whether the engine itself maintains indexes.
     keeps_indexes: bool,
@@ -60,18 +61,17 @@ impl KvTables {
             let what = "bytes in a key that are not its last column";
             return Err(EngineError::unsupported("our coding of keys", what));
         }
-        let mut columns = cell.tables.iter().flat_map(|rows| &rows.table.columns);
-        if columns.any(|column| column.within.as_ref().is_some_and(|own| own.binary)) {
+        if cell.tables.iter().any(|rows| has_binary(rows.table)) {
             let what = "JSON columns of a binary form";
             return Err(EngineError::unsupported("a key-value store", what));
         }
-        let codecs: Arc<[Codec]> = cell.tables.iter().map(|rows| Codec::new(rows.table)).collect();
+        let codecs: Vec<Codec> = cell.tables.iter().map(|rows| Codec::new(rows.table)).collect();
         limits::check_keys(&store.limits(), &cell, &codecs)?;
         let tables = open_tables(&mut *store, &cell, &codecs)?;
         let counted = store.within(Scope::Snapshot, |snapshot| snapshot.count(tables[0]))?;
         let knows_count = counted.is_some();
         let is_mirrored = store.mirror().is_some();
-        let router = is_mirrored.then(|| QueryRouter::new(&cell, &codecs, knows_count));
+        let router = is_mirrored.then(|| QueryRouter::new(&cell, knows_count));
         let (arena, buffers) = (Arc::default(), Buffers::default());
         router.iter().try_for_each(|router| router.show(&mut *store, &tables))?;
         Ok(Self { store, cell, codecs, tables, keeps_indexes, knows_count, router, arena, buffers })
@@ -149,11 +149,6 @@ impl Database for KvTables {
     fn count(&mut self, table: usize) -> Result<Option<u64>> {
         let number = self.tables[table];
         self.store.within(Scope::Snapshot, |snapshot| snapshot.count(number))
-    }
-
-    fn attach(&mut self) -> Result<()> {
-        self.tables = open_tables(&mut *self.store, &self.cell, &self.codecs)?;
-        self.router.as_ref().map_or(Ok(()), |router| router.show(&mut *self.store, &self.tables))
     }
 
     fn lay_out(&self, phase: usize, operations: Range<usize>, arena: &mut Arena) {
@@ -274,10 +269,11 @@ impl Database for KvTables {
 
     fn reopen_after(&mut self, meanwhile: &mut OfflineTask<'_>) -> Result<()> {
         self.store.reopen_after(meanwhile)?;
-        if let Some(router) = &mut self.router {
+        self.tables = open_tables(&mut *self.store, &self.cell, &self.codecs)?;
+        self.router.as_mut().map_or(Ok(()), |router| {
             router.number = None;
-        }
-        self.attach()
+            router.show(&mut *self.store, &self.tables)
+        })
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -44,11 +44,6 @@ pub(super) trait Database {
     /// Creates a table and its indexes, empty. Drops an existing one.
     fn clear(&mut self, table: usize) -> Result<()>;
 
-    /// Opens the existing tables, for a further client or after the database was reopened.
-    fn attach(&mut self) -> Result<()> {
-        Ok(())
-    }
-
     /// Encodes these operations of a phase into the arena. Outside the clock.
     fn lay_out(&self, phase: usize, operations: Range<usize>, arena: &mut Arena);
 

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use super::Rows;
 use super::bench::FileBench;
 use super::table_rows::Values;
-use crate::http::{self, Client, Service};
+use crate::http::{self, Client};
 
 /// Returns the bodies to post for each loaded row of a table: its columns, with fields of documents
 /// within their documents.
@@ -103,7 +103,7 @@ impl FileBench {
             database.within(phase, Scope::PerOperation, &mut |session| {
                 let commit = &mut |place: usize| session.perform(phase, place, found);
                 let read = &|body: &[u8]| read(rows, body);
-                served = Some(http::serve(streams, Service { read, commit }, meter)?);
+                served = Some(http::serve(streams, read, commit, meter)?);
                 Ok(())
             })?;
             database.flush()?;

@@ -2,7 +2,7 @@
 
 use embermark_contract::row::ResultRow;
 use embermark_contract::{EngineError, Result};
-use embermark_language::{Aggregate, Group, Grouped};
+use embermark_language::{Aggregate, Group, Grouped, Query};
 use embermark_model::answer;
 use embermark_model::fingerprint::Fingerprint;
 use embermark_model::table::{ColumnType, OwnedValue, Table, Value};
@@ -29,6 +29,11 @@ pub(super) fn value(row: &dyn ResultRow, column: usize, of: ColumnType) -> Resul
         ColumnType::Text => row.text(column)?.map_or(Value::Null, Value::Text),
         ColumnType::Bytes => row.bytes(column)?.map_or(Value::Null, Value::Bytes),
     })
+}
+
+/// Returns the values of a row with every column of a table in order.
+pub(super) fn values<'a>(row: &'a dyn ResultRow, table: &Table) -> Result<Values<'a>> {
+    table.columns.iter().enumerate().map(|(at, column)| value(row, at, column.of)).collect()
 }
 
 /// Returns the fingerprint of a row with every column of a table in order.
@@ -67,52 +72,57 @@ pub(super) fn beside_key(
     Ok(print)
 }
 
-/// Returns the fingerprint of a row with some columns of a table.
-#[inline]
-pub(super) fn some(row: &dyn ResultRow, table: &Table, columns: &[usize]) -> Result<Fingerprint> {
-    let mut print = Fingerprint::default();
-    for (at, column) in columns.iter().enumerate() {
-        print = with(print, value(row, at, table.columns[*column].of)?);
-    }
-    Ok(print)
-}
-
-/// Adds a gap: its value, first time, and last time.
-pub(super) fn gap(row: &dyn ResultRow, of: ColumnType, found: &mut Found) -> Result<()> {
-    found.result.push(owned(value(row, 0, of)?));
-    for column in [1, 2] {
-        found.result.push(row.int(column)?.map_or(answer::Value::Null, answer::Value::Int));
+/// Adds a row of a query's answer. For a correlation, the answer has the coefficient if it is
+/// `computed`, and otherwise the centred sums of xy, xx, and yy.
+pub(super) fn answer(
+    row: &dyn ResultRow,
+    query: Query<'_>,
+    rows: &Rows,
+    computed: bool,
+    found: &mut Found,
+) -> Result<()> {
+    let Found { rows: sum, result, .. } = found;
+    match query {
+        Query::Latest { .. } => *sum += whole(row, rows.table)?,
+        Query::Find { select, .. } => {
+            let mut print = Fingerprint::default();
+            for (at, column) in select.iter().enumerate() {
+                print = with(print, value(row, at, rows.column_type(*column))?);
+            }
+            *sum += print;
+        }
+        // Its value, first time, and last time.
+        Query::Gaps { by, time, .. } => add(row, rows, &[by, time, time], result)?,
+        // Its key and its value.
+        Query::Outliers { of, .. } => add(row, rows, rows.table.key.iter().chain([&of]), result)?,
+        Query::Correlate(_) => {
+            result.push(answer::Value::Int(row.int(0)?.unwrap_or_default()));
+            result.push(if computed {
+                // Some engines return NaN where others return NULL.
+                let coefficient = row.float(1)?.filter(|coefficient| !coefficient.is_nan());
+                coefficient.map_or(answer::Value::Null, answer::Value::Float)
+            } else {
+                match (row.float(1)?, row.float(2)?, row.float(3)?) {
+                    (Some(xy), Some(xx), Some(yy)) => pearson(xy, xx, yy),
+                    _ => answer::Value::Null,
+                }
+            });
+        }
+        Query::Group(of) => group(row, of, rows, result)?,
     }
     Ok(())
 }
 
-/// Adds an outlier: its key and its value.
-pub(super) fn outlier(
+/// Adds the values of a row whose columns are these of its table.
+fn add<'a>(
     row: &dyn ResultRow,
-    table: &Table,
-    of: usize,
+    rows: &Rows,
+    columns: impl IntoIterator<Item = &'a usize>,
     result: &mut Vec<answer::Value>,
 ) -> Result<()> {
-    for (at, column) in table.key.iter().chain([&of]).enumerate() {
-        result.push(owned(value(row, at, table.columns[*column].of)?));
+    for (at, column) in columns.into_iter().enumerate() {
+        result.push(owned(value(row, at, rows.column_type(*column))?));
     }
-    Ok(())
-}
-
-/// Adds a correlation: the number of buckets, and the coefficient, which the result has or is
-/// computed from the centred sums of xy, xx, and yy.
-pub(super) fn correlation(row: &dyn ResultRow, computed: bool, found: &mut Found) -> Result<()> {
-    found.result.push(answer::Value::Int(row.int(0)?.unwrap_or_default()));
-    found.result.push(if computed {
-        // Some engines return NaN where others return NULL.
-        let coefficient = row.float(1)?.filter(|coefficient| !coefficient.is_nan());
-        coefficient.map_or(answer::Value::Null, answer::Value::Float)
-    } else {
-        match (row.float(1)?, row.float(2)?, row.float(3)?) {
-            (Some(xy), Some(xx), Some(yy)) => pearson(xy, xx, yy),
-            _ => answer::Value::Null,
-        }
-    });
     Ok(())
 }
 
@@ -148,7 +158,7 @@ pub(super) fn every(row: &dyn ResultRow, room: &mut String, found: &mut Found) -
 }
 
 /// Adds a row of a group's result: the group, then what is computed.
-pub(super) fn group(
+fn group(
     row: &dyn ResultRow,
     group: &Group,
     rows: &Rows,
@@ -156,8 +166,9 @@ pub(super) fn group(
 ) -> Result<()> {
     for (at, by) in group.by.iter().enumerate() {
         result.push(match by {
-            Grouped::Column(column) => owned(value(row, at, rows.column_type(*column))?),
-            Grouped::Bucket { .. } => row.int(at)?.map_or(answer::Value::Null, answer::Value::Int),
+            Grouped::Column(column) | Grouped::Bucket { column, .. } => {
+                owned(value(row, at, rows.column_type(*column))?)
+            }
             Grouped::Month { unit, .. } => {
                 let month = row.int(at)?.map(|number| month::of_number(number, *unit));
                 month.map_or(answer::Value::Null, answer::Value::Int)
@@ -181,9 +192,7 @@ pub(super) fn aggregate(
 ) -> Result<answer::Value> {
     Ok(match (aggregate, of) {
         (Aggregate::Count, _) => answer::Value::Int(row.int(column)?.unwrap_or_default()),
-        (Aggregate::Sum | Aggregate::Avg, _) => {
-            row.float(column)?.map_or(answer::Value::Null, answer::Value::Float)
-        }
+        (Aggregate::Sum | Aggregate::Avg, _) => owned(value(row, column, ColumnType::Float)?),
         (Aggregate::Min | Aggregate::Max, Some(of)) => owned(value(row, column, of)?),
         (Aggregate::Min | Aggregate::Max, None) => {
             return Err(EngineError::unsupported("a workload file", "the least of no column"));

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use embermark_contract::series::SeriesStore;
 use embermark_contract::{EngineError, Lifecycle, OfflineTask, Result, Scope};
-use embermark_language::{Keep, Query};
+use embermark_language::{Keep, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 
@@ -64,16 +64,8 @@ fn built(
     phase: usize,
     i: usize,
 ) -> Option<Question> {
-    match cell.work(phase).query()? {
-        Query::Group(group) => {
-            tables[group.table].as_ref().ok()?.group(group, &filters(cell, phase, i))
-        }
-        Query::Latest { .. }
-        | Query::Find { .. }
-        | Query::Gaps { .. }
-        | Query::Outliers { .. }
-        | Query::Correlate(_) => None,
-    }
+    let Work::Group(group) = cell.work(phase) else { return None };
+    tables[group.table].as_ref().ok()?.group(group, &filters(cell, phase, i))
 }
 
 impl Database for SeriesTables {

@@ -3,7 +3,6 @@
 mod creation;
 pub(super) mod params;
 mod phases;
-mod plan;
 mod session;
 
 use std::ops::Range;
@@ -15,22 +14,18 @@ use embermark_language::{Keep, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 use embermark_model::table::Table;
-use smallvec::SmallVec;
 
 use super::documents::{lay, stored};
 use super::kind::is_question;
 use super::row;
+use super::rows::Source;
 pub(super) use super::sql::creation::{definition, of_column, sql_type};
 use super::sql::creation::{document_type, partition};
 use super::sql::params::Loads;
 pub(super) use super::sql::phases::Statements;
 use super::sql::phases::{execution, texts};
-use super::sql::plan::{Explaining, is_query};
-pub(super) use super::sql::session::SqlSession;
-use super::{
-    Arena, Cell, Database, Found, Op, OwnedKey, Rows, Session, SessionWork, Stored, TimeStep,
-    VisitRow,
-};
+pub(super) use super::sql::session::{Buffers, SqlSession};
+use super::{Arena, Cell, Database, Found, Rows, Session, SessionWork, Stored, TimeStep, VisitRow};
 use crate::reopenable::Reopenable;
 
 /// Types of columns in an engine's words, by name.
@@ -48,12 +43,9 @@ pub(super) struct SqlTables {
     /// Kind of statements that the engine was last told to expect.
     expected: Option<QueryKind>,
     arena: Arc<Arena>,
-    /// Keys of rows found, to change one by one.
-    looked: Vec<OwnedKey>,
+    buffers: Buffers,
     /// By table with documents: its columns as they are stored. Empty for other tables.
     written: Vec<&'static [Stored]>,
-    /// Memory for the documents of a row.
-    room: Vec<u8>,
     /// For the table of which a window is kept: the statement that deletes a step, unless steps are
     /// partitions.
     expiry: Option<Statement>,
@@ -66,12 +58,11 @@ impl SqlTables {
         let (mut defs, mut written) = (Vec::new(), Vec::new());
         for Rows { table, .. } in &cell.tables {
             let own: &'static [Stored] = Vec::leak(stored(table));
-            let documents = own.iter().filter_map(Stored::document);
-            documents
-                .map(|own| document_type(store.dialect(), own))
-                .try_for_each(|of| of.map(drop))?;
-            let is_plain = own.iter().all(|stored| stored.document().is_none());
-            written.push(if is_plain { &[][..] } else { own });
+            let mut documents = own.iter().filter_map(Stored::document).peekable();
+            written.push(if documents.peek().is_some() { own } else { &[] });
+            for document in documents {
+                document_type(store.dialect(), document)?;
+            }
             defs.push(creation::with_documents(table, own));
         }
         Ok(Self {
@@ -82,11 +73,18 @@ impl SqlTables {
             cell,
             expected: None,
             arena: Arc::default(),
-            looked: Vec::new(),
+            buffers: Buffers::default(),
             written,
-            room: Vec::new(),
             expiry: None,
         })
+    }
+
+    /// Loads rows into a table, from the arena if they were laid out for a phase.
+    fn load(&mut self, table: usize, phase: Option<usize>, source: &mut Source<'_>) -> Result<u64> {
+        let Self { store, cell, defs, written, arena, buffers, .. } = self;
+        let (def, rows, written) = (defs[table], &cell.tables[table], written[table]);
+        let laid = phase.and_then(|phase| arena.strings(phase));
+        Loads { store: &mut **store, def, rows, written }.all(source, laid, &mut buffers.room)
     }
 
     /// Announces to the engine which kind of statements follow, if that changes.
@@ -196,24 +194,16 @@ impl Database for SqlTables {
 
     fn bulk(&mut self, table: usize, phase: Option<usize>, meter: &mut Meter) -> Result<u64> {
         self.expect(QueryKind::Analytic)?;
-        let Self { store, cell, defs, written, arena, room, .. } = self;
-        let of = &cell.tables[table];
-        let mut source = of.source(store.bulk_sorted(), meter);
-        let laid = phase.and_then(|phase| arena.strings(phase));
-        let loads =
-            Loads { store: &mut **store, def: defs[table], rows: of, written: written[table] };
-        let loaded = loads.all(&mut source, laid, room)?;
+        let cell = Arc::clone(&self.cell);
+        let mut source = cell.tables[table].source(self.store.bulk_sorted(), meter);
+        let loaded = self.load(table, phase, &mut source)?;
         source.count_given();
         Ok(loaded)
     }
 
     fn batch(&mut self, table: usize, rows: Range<usize>, phase: Option<usize>) -> Result<u64> {
-        let Self { store, cell, defs, written, arena, room, .. } = self;
-        let of = &cell.tables[table];
-        let laid = phase.and_then(|phase| arena.strings(phase));
-        let loads =
-            Loads { store: &mut **store, def: defs[table], rows: of, written: written[table] };
-        loads.all(&mut of.between(rows), laid, room)
+        let cell = Arc::clone(&self.cell);
+        self.load(table, phase, &mut cell.tables[table].between(rows))
     }
 
     fn loads_csv(&self) -> bool {
@@ -225,40 +215,41 @@ impl Database for SqlTables {
     }
 
     fn within(&mut self, _: usize, scope: Scope, work: &mut SessionWork<'_>) -> Result<()> {
-        let Self { store, cell, statements, arena, looked, written, room, .. } = self;
-        let batches = scope == Scope::Batch;
+        let Self { store, cell, statements, arena, written, buffers, .. } = self;
+        let (batches, plan) = (scope == Scope::Batch, None);
         store.within(scope, |store| {
-            work(&mut SqlSession { store, cell, statements, arena, looked, written, room, batches })
+            let mut session =
+                SqlSession { store, cell, statements, arena, written, buffers, batches, plan };
+            work(&mut session)
         })
     }
 
     fn plan(&mut self, phase: usize) -> Result<Option<String>> {
-        let Self { store, cell, statements, arena, looked, written, room, .. } = self;
-        if !is_query(cell.work(phase)) {
+        let Self { store, cell, statements, arena, written, buffers, .. } = self;
+        let is_one_query = match cell.work(phase) {
+            Work::Get { .. } | Work::Range(_) => true,
+            work => is_question(work) && !matches!(work, Work::Sequence(_)),
+        };
+        if !is_one_query {
             return Ok(None);
         }
-        let (texts, statements) = statements.numbered(store.dialect(), cell, phase)?;
-        let (store, statements) = (&mut **store, &statements);
-        let mut explaining = Explaining { store, texts, plan: None };
-        let store = &mut explaining;
-        let batches = false;
+        let mut explained = None;
+        let (store, batches, plan) = (&mut **store, false, Some(&mut explained));
         let mut session =
-            SqlSession { store, cell, statements, arena, looked, written, room, batches };
+            SqlSession { store, cell, statements, arena, written, buffers, batches, plan };
         match session.asks_for_all(phase) {
-            true => session.latest(Op::new(session.cell, phase, 0), true, &mut Found::default())?,
+            true => session.latest_of_all(phase, &mut Found::default())?,
             false => session.perform(phase, 0, &mut Found::default())?,
         }
-        Ok(explaining.plan)
+        Ok(explained)
     }
 
     fn contents(&mut self, table: usize, visit: &mut VisitRow<'_>) -> Result<()> {
-        let contents = texts(self.store.dialect(), &self.cell.tables[table], true).contents();
+        let contents = texts(self.store.dialect(), &self.cell.tables[table]).contents();
         let all = self.store.prepare(&contents)?;
-        let columns = &self.cell.tables[table].table.columns;
+        let table = self.cell.tables[table].table;
         self.store.query(all, &[], &mut |result| {
-            let values = columns.iter().enumerate();
-            let values = values.map(|(at, column)| row::value(result, at, column.of));
-            visit(&values.collect::<Result<SmallVec<[_; 12]>>>()?);
+            visit(&row::values(result, table)?);
             Ok(())
         })
     }

@@ -9,7 +9,6 @@ use embermark_contract::sql::Dialect;
 use embermark_language::{Change, Removed, Work};
 use embermark_model::table::ColumnType;
 
-use super::documents::stored;
 use super::{Rows, Stored};
 
 /// Writes statements about a table in a dialect.
@@ -49,15 +48,6 @@ impl Texts<'_> {
             ColumnType::Bool | ColumnType::Int { .. } | ColumnType::Timestamp(_) => {
                 self.dialect.json_integer(document, field)
             }
-        }
-    }
-
-    /// Returns the columns as they are stored, with documents instead of the columns that are their
-    /// fields.
-    fn written(&self) -> Vec<Stored> {
-        match self.documents {
-            true => stored(self.rows.table),
-            false => (0..self.rows.table.columns.len()).map(Stored::Column).collect(),
         }
     }
 

@@ -19,7 +19,7 @@ use embermark_meter::{Measured, Meter};
 use crate::Companions;
 use crate::observer::no_companions;
 use client::{Poster, Task};
-pub(crate) use server::{Service, serve};
+pub(crate) use server::serve;
 
 /// Role of the process that posts rows.
 pub(crate) const CLIENT: &str = "http-client";

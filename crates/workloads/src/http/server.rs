@@ -11,13 +11,11 @@ use embermark_meter::Meter;
 
 use super::wire::{self, Incoming};
 
-/// Parses and commits rows for a server.
-pub(crate) struct Service<'a> {
-    /// Returns the number of the row in the body of a request.
-    pub read: &'a (dyn Fn(&[u8]) -> io::Result<usize> + Sync),
-    /// Commits the row with a number.
-    pub commit: &'a mut dyn FnMut(usize) -> Result<()>,
-}
+/// Returns the number of the row in the body of a request.
+type Read<'a> = dyn Fn(&[u8]) -> io::Result<usize> + Sync + 'a;
+
+/// Commits the row with a number.
+type Commit<'a> = dyn FnMut(usize) -> Result<()> + 'a;
 
 /// The number of a row for the store, and the connection that waits for its commit.
 struct Posted {
@@ -32,10 +30,10 @@ struct Posted {
 /// Returns the store's error, or that of a request that is not a row.
 pub(crate) fn serve(
     streams: &[TcpStream],
-    service: Service<'_>,
+    read: &Read<'_>,
+    commit_one: &mut Commit<'_>,
     meter: &Meter,
 ) -> Result<Vec<Meter>> {
-    let Service { read, commit: commit_one } = service;
     let (post, posted) = sync_channel(streams.len());
     let (answers, answered): (Vec<_>, Vec<_>) = streams.iter().map(|_| sync_channel(1)).unzip();
     let ended = thread::scope(|scope| {
@@ -68,7 +66,7 @@ fn refused(why: impl ToString) -> EngineError {
 fn commit(
     posted: Receiver<Posted>,
     answers: Vec<SyncSender<()>>,
-    commit: &mut dyn FnMut(usize) -> Result<()>,
+    commit: &mut Commit<'_>,
 ) -> Result<()> {
     for Posted { row, from } in posted {
         commit(row)?;
@@ -83,7 +81,7 @@ struct Connection<'a> {
     from: usize,
     stream: &'a TcpStream,
     requests: Incoming<&'a TcpStream>,
-    read: &'a (dyn Fn(&[u8]) -> io::Result<usize> + Sync),
+    read: &'a Read<'a>,
     post: SyncSender<Posted>,
     committed: Receiver<()>,
 }

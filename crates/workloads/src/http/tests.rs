@@ -31,8 +31,7 @@ fn served<C: Send>(
     thread::scope(|scope| {
         let client = scope.spawn(move || client(port));
         let streams: Vec<_> = (0..connections).map(|_| listener.accept().unwrap().0).collect();
-        let service = Service { read: &read, commit };
-        let done = serve(&streams, service, &Meter::new(cap));
+        let done = serve(&streams, &read, commit, &Meter::new(cap));
         drop(streams);
         (done, client.join().unwrap())
     })

@@ -10,14 +10,13 @@ use embermark_model::answer::{Answer, Difference};
 use embermark_model::plan::Rate;
 use embermark_model::result::Execution;
 
-use super::cell::PreparedCell;
 use super::companions::ReaderProcess;
 use super::cycles::ReadMethod;
 use super::machine_log::{Form, Layout, MachineLog};
 use super::oracle::Oracle;
-use super::phases::{LIVE, READ, READ_BULK, READ_BULK1, SUSTAINED, WRITE};
 use super::reader::{self, ReadResults, ReaderMessage, Slots};
 use super::sample_sink::{QUEUE, SampleSink, StoredSamples, stamped};
+use super::{LIVE, PHASES, PreparedCell, READ, READ_BULK, READ_BULK1, SUSTAINED, WRITE};
 use crate::arrivals::{
     self, InterleavedTask, Length, NoTask, Sensor, Sink as _, Stamper, Tally, Task, Window,
     WriteOutcome, Writer,
@@ -35,8 +34,8 @@ const MOST_FILLED: u64 = 5_000_000;
 
 pub(super) struct MachineBench {
     phases: Vec<BenchPhase>,
-    pub(super) cell: PreparedCell,
-    pub(super) log: Box<dyn MachineLog>,
+    cell: PreparedCell,
+    log: Box<dyn MachineLog>,
     join: Join,
     stored: Option<StoredSamples>,
     reads: Option<(ReadMethod, ReadResults)>,
@@ -56,7 +55,7 @@ enum LogState {
 impl MachineBench {
     pub(super) fn new(cell: PreparedCell, log: Box<dyn MachineLog>, join: Join) -> Self {
         let finds = log.search_execution().unwrap_or(Execution::ClientSide);
-        let phases = [WRITE, READ, READ_BULK, READ_BULK1, LIVE, SUSTAINED].map(|name| {
+        let phases = PHASES.map(|name| {
             let execution = if name == READ { finds } else { Execution::Native };
             let kind = kind_of_machine(&cell.spec.variant, name);
             BenchPhase { name, ops: 0, execution, kind }

@@ -1,19 +1,26 @@
 //! A machine's log in a document store: a document per sample, or a document per second with a list
 //! of its samples.
+//!
+//! In embermark's design the time is the key, and the channels of a document per sample have names.
+//! In the published design a sample has a date and a list of its channels, and a second has its date
+//! and a list of such documents. The date is indexed, and the server makes the key. A date has
+//! milliseconds, so finer times are lost. Samples of one millisecond differ by their channels and by
+//! the order in which they were inserted.
 
-use std::fmt::Display;
+use std::fmt::{self, Display, Formatter};
 
 use embermark_contract::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
     Order, Value,
 };
 use embermark_contract::sql::ResultRow;
-use embermark_contract::{Lifecycle, Result};
+use embermark_contract::{EngineError, Lifecycle, Result};
 use embermark_data::machine::{CHANNELS, EIGHTH, HALF, History, Sample, Stamp};
 use embermark_model::result::Execution;
 
 use super::machine_log::{
-    Channels, FIELDS, Layout, MachineLog, Seek, Span, Sums, Visit, broken, channel, stamp, sums_in,
+    Channels, FIELDS, Form, Layout, MachineLog, Seek, Span, Sums, Visit, broken, channel, sample,
+    stamp, sums_in,
 };
 
 static SAMPLE: CollectionDef =
@@ -21,6 +28,20 @@ static SAMPLE: CollectionDef =
 
 static SECOND: CollectionDef =
     CollectionDef { name: "second", key: &["s"], indexes: &[], fields: &["samples"] };
+
+static PUBLISHED_SAMPLE: CollectionDef = CollectionDef {
+    name: "datapoint",
+    key: &[],
+    indexes: &[&["time"]],
+    fields: &["time", "sensors"],
+};
+
+static PUBLISHED_SECOND: CollectionDef = CollectionDef {
+    name: "datapoints",
+    key: &[],
+    indexes: &[&["time"]],
+    fields: &["time", "measurements"],
+};
 
 const COLUMNS: &[&str] = &["s", "ns", "v0", "v1", "v2", "v3", "v4"];
 const OTHERS: &[&str] = &["s", "ns", "v1", "v2", "v3", "v4"];
@@ -31,21 +52,37 @@ const PAGE: u32 = 512;
 /// Values of a sample in the list of its second: its nanoseconds and its channels.
 const PART: usize = 1 + CHANNELS;
 
+const MILLISECOND: i64 = 1_000_000;
+
 pub(super) struct DocumentLog {
     store: Box<dyn DocumentStore>,
     layout: Layout,
+    form: Form,
     collection: Option<Collection>,
 }
 
 impl DocumentLog {
-    pub(super) const fn new(store: Box<dyn DocumentStore>, layout: Layout) -> Self {
-        Self { store, layout, collection: None }
+    /// Creates the log.
+    ///
+    /// # Errors
+    /// Unsupported for the published design when the engine does not run pipelines, which all
+    /// queries of that design are.
+    pub(super) fn new(store: Box<dyn DocumentStore>, layout: Layout, form: Form) -> Result<Self> {
+        if let (Form::Published, Language::Sql(_)) = (form, store.language()) {
+            return Err(EngineError::unsupported(
+                "this document store",
+                "the published documents, which have dates: its requests are JSON, which has no dates",
+            ));
+        }
+        Ok(Self { store, layout, form, collection: None })
     }
 
     const fn def(&self) -> &'static CollectionDef {
-        match self.layout {
-            Layout::Samples => &SAMPLE,
-            Layout::Seconds => &SECOND,
+        match (self.form, self.layout) {
+            (Form::Own, Layout::Samples) => &SAMPLE,
+            (Form::Own, Layout::Seconds) => &SECOND,
+            (Form::Published, Layout::Samples) => &PUBLISHED_SAMPLE,
+            (Form::Published, Layout::Seconds) => &PUBLISHED_SECOND,
         }
     }
 
@@ -58,14 +95,54 @@ impl DocumentLog {
         matches!(self.store.language(), Language::Pipeline)
     }
 
+    /// Returns the ascending and the descending order of times.
+    const fn orders(&self) -> [Order; 2] {
+        match self.form {
+            Form::Own => [Order::Key, Order::KeyDescending],
+            Form::Published => [Order::By("time"), Order::ByDescending("time")],
+        }
+    }
+
+    /// Returns the names of the time and of the angle in pipelines.
+    const fn names(&self) -> [&'static str; 2] {
+        match self.form {
+            Form::Own => ["_id", "v0"],
+            Form::Published => ["time", "sensors.0"],
+        }
+    }
+
+    /// Returns the bound below all times after a moment.
+    const fn below(&self, at: Stamp) -> Bound {
+        match self.form {
+            Form::Own => Bound::Key(at),
+            Form::Published => Bound::Date(date(at)),
+        }
+    }
+
+    /// Returns the first bound at or above a moment. Times below it are before the moment.
+    const fn above(&self, at: Stamp) -> Bound {
+        match self.form {
+            Form::Own => Bound::Key(at),
+            Form::Published => Bound::Date(first_date(at)),
+        }
+    }
+
     /// Returns the first time that a pipeline with a filter and an order finds.
     fn first(&mut self, filter: impl Display, order: impl Display) -> Result<Option<Stamp>> {
+        let (collection, form) = (self.collection()?, self.form);
+        let (project, columns): (&str, &[&str]) = match form {
+            Form::Own => (r#""s": "$_id.s", "ns": "$_id.ns""#, &["s", "ns"]),
+            Form::Published => (r#""time": 1"#, &["time"]),
+        };
         let pipeline = format!(
-            r#"[{{"$match": {filter}}}, {{"$sort": {order}}}, {{"$limit": 1}}, {{"$project": {{"_id": 0, "s": "$_id.s", "ns": "$_id.ns"}}}}]"#
+            r#"[{{"$match": {filter}}}, {{"$sort": {order}}}, {{"$limit": 1}}, {{"$project": {{"_id": 0, {project}}}}}]"#
         );
-        let (collection, mut found) = (self.collection()?, None);
-        self.store.query(collection, &pipeline, &["s", "ns"], &mut |row| {
-            found = Some(stamp(row.int(0)?, row.int(1)?)?);
+        let mut found = None;
+        self.store.query(collection, &pipeline, columns, &mut |row| {
+            found = Some(match form {
+                Form::Own => stamp(row.int(0)?, row.int(1)?)?,
+                Form::Published => time_of(row.int(0)?)?,
+            });
             Ok(())
         })?;
         Ok(found)
@@ -80,22 +157,29 @@ impl DocumentLog {
         channels: Channels,
         visit: &mut Visit<'_>,
     ) -> Result<()> {
-        let (collection, layout) = (self.collection()?, self.layout);
-        let columns = match (layout, channels) {
-            (Layout::Seconds, _) => &["s", "samples"],
-            (_, Channels::All) => COLUMNS,
-            (_, Channels::Angle) => &COLUMNS[..3],
-            (_, Channels::Others) => OTHERS,
+        let (collection, layout, form) = (self.collection()?, self.layout, self.form);
+        let columns: &[&str] = match (form, layout, channels) {
+            (Form::Published, ..) => self.def().fields,
+            (_, Layout::Seconds, _) => &["s", "samples"],
+            (.., Channels::All) => COLUMNS,
+            (.., Channels::Angle) => &COLUMNS[..3],
+            (.., Channels::Others) => OTHERS,
         };
         let find = Find { filter, order, limit, columns };
         self.store.find(collection, &find, &mut |row| {
             if layout == Layout::Samples {
-                visit(sample(stamp(row.int(0)?, row.int(1)?)?, row, 2, channels)?);
+                visit(match form {
+                    Form::Own => sample(stamp(row.int(0)?, row.int(1)?)?, row, 2, channels)?,
+                    Form::Published => channels.select(dated_sample(row)?),
+                });
                 return Ok(());
             }
             let s = row.int(0)?.ok_or_else(|| broken("a second has no time"))?;
             let there = row.list(1, &mut |part| {
-                visit(sample(stamp(Some(s), part.int(0)?)?, part, 1, channels)?);
+                visit(match form {
+                    Form::Own => sample(stamp(Some(s), part.int(0)?)?, part, 1, channels)?,
+                    Form::Published => channels.select(dated_sample(part)?),
+                });
                 Ok(())
             })?;
             if there { Ok(()) } else { Err(broken("a second has no samples")) }
@@ -125,21 +209,67 @@ impl DocumentLog {
     }
 }
 
+/// A bound of times in a pipeline.
+enum Bound {
+    Key(Stamp),
+    Date(i64),
+}
+
+impl Display for Bound {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(at) => write!(f, r#"{{"s": {}, "ns": {}}}"#, at.s, at.ns),
+            Self::Date(date) => write!(f, r#"{{"$date": {{"$numberLong": "{date}"}}}}"#),
+        }
+    }
+}
+
 const fn key(at: Stamp) -> [Value<'static>; 2] {
     [Value::Int(at.s), Value::Int(at.ns as i64)]
 }
 
-/// Decodes a sample whose channels begin at column `first`.
-fn sample(at: Stamp, row: &dyn ResultRow, first: usize, channels: Channels) -> Result<Sample> {
-    let mut values = [0; CHANNELS];
-    for (place, value) in values[channels.numbers()].iter_mut().enumerate() {
-        *value = channel(row.int(first + place)?)?;
-    }
-    Ok(Sample { at, values })
+/// Returns the date of a sample.
+const fn date(at: Stamp) -> i64 {
+    at.nanoseconds().div_euclid(MILLISECOND)
 }
 
+/// Returns the first date at or after a moment.
+const fn first_date(at: Stamp) -> i64 {
+    -(-at.nanoseconds()).div_euclid(MILLISECOND)
+}
+
+/// Returns the time of a date.
+fn time_of(date: Option<i64>) -> Result<Stamp> {
+    let ns = date.and_then(|date| date.checked_mul(MILLISECOND));
+    ns.map(Stamp::from_nanoseconds).ok_or_else(|| broken("a date is missing"))
+}
+
+/// Decodes a sample from a date in column 0 and a list of channels in column 1.
+fn dated_sample(row: &dyn ResultRow) -> Result<Sample> {
+    let mut sample = Sample { at: time_of(row.int(0)?)?, ..Sample::default() };
+    let mut number = 0;
+    row.list(1, &mut |item| {
+        let place = sample.values.get_mut(number).ok_or_else(|| broken("too many channels"))?;
+        *place = channel(item.int(0)?)?;
+        number += 1;
+        Ok(())
+    })?;
+    if number == CHANNELS { Ok(sample) } else { Err(broken("a sample lacks channels")) }
+}
+
+fn values(sample: &Sample) -> [Value<'static>; CHANNELS] {
+    sample.values.map(|value| Value::Int(i64::from(value)))
+}
+
+/// Returns the channels by their names.
 fn fields(sample: &Sample) -> [Field<'static>; CHANNELS] {
-    std::array::from_fn(|number| (FIELDS[number], Value::Int(i64::from(sample.values[number]))))
+    let values = values(sample);
+    std::array::from_fn(|number| (FIELDS[number], values[number]))
+}
+
+/// Returns the fields of a sample in the published design.
+const fn dated<'a>(sample: &Sample, channels: &'a [Value<'a>]) -> [Field<'a>; 2] {
+    [("time", Value::Date(date(sample.at))), ("sensors", Value::List(channels))]
 }
 
 struct HistoryDocuments<I> {
@@ -156,7 +286,28 @@ impl<I: Iterator<Item = Sample>> Documents for HistoryDocuments<I> {
     }
 }
 
+/// The same in the published design.
+struct DatedDocuments<'a> {
+    samples: std::slice::Iter<'a, (Sample, [Value<'static>; CHANNELS])>,
+    fields: [Field<'a>; 2],
+}
+
+impl Documents for DatedDocuments<'_> {
+    fn next(&mut self) -> Option<Document<'_>> {
+        let (sample, channels) = self.samples.next()?;
+        self.fields = dated(sample, channels);
+        Some(Document { key: &[], fields: &self.fields })
+    }
+}
+
 impl MachineLog for DocumentLog {
+    fn unit_ns(&self) -> i64 {
+        match self.form {
+            Form::Own => 1,
+            Form::Published => MILLISECOND,
+        }
+    }
+
     fn search_execution(&self) -> Option<Execution> {
         let by = if self.searches() { Execution::Native } else { Execution::ClientSide };
         (self.layout == Layout::Samples).then_some(by)
@@ -174,43 +325,83 @@ impl MachineLog for DocumentLog {
 
     fn write(&mut self, samples: &[Sample]) -> Result<()> {
         let (collection, first) = (self.collection()?, &samples[0]);
-        if self.layout == Layout::Samples {
-            let document = Document { key: &key(first.at), fields: &fields(first) };
-            return self.store.insert(collection, &document);
+        match (self.form, self.layout) {
+            (Form::Own, Layout::Samples) => {
+                let document = Document { key: &key(first.at), fields: &fields(first) };
+                self.store.insert(collection, &document)
+            }
+            (Form::Own, Layout::Seconds) => {
+                let part = |sample: &Sample| -> [Value<'static>; PART] {
+                    std::array::from_fn(|place| match place {
+                        0 => Value::Int(i64::from(sample.at.ns)),
+                        _ => Value::Int(i64::from(sample.values[place - 1])),
+                    })
+                };
+                let parts: Vec<[Value<'_>; PART]> = samples.iter().map(part).collect();
+                let lists: Vec<Value<'_>> = parts.iter().map(|part| Value::List(part)).collect();
+                let fields = [("samples", Value::List(&lists))];
+                let document = Document { key: &key(first.at)[..1], fields: &fields };
+                self.store.insert(collection, &document)
+            }
+            (Form::Published, Layout::Samples) => {
+                let channels = values(first);
+                let fields = dated(first, &channels);
+                self.store.insert(collection, &Document { key: &[], fields: &fields })
+            }
+            (Form::Published, Layout::Seconds) => {
+                let channels: Vec<[Value<'_>; CHANNELS]> = samples.iter().map(values).collect();
+                let parts = samples.iter().zip(&channels);
+                let parts: Vec<[Field<'_>; 2]> =
+                    parts.map(|(sample, channels)| dated(sample, channels)).collect();
+                let list: Vec<Value<'_>> = parts.iter().map(|part| Value::Fields(part)).collect();
+                let second = Value::Date(first.at.s * 1_000);
+                let fields = [("time", second), ("measurements", Value::List(&list))];
+                self.store.insert(collection, &Document { key: &[], fields: &fields })
+            }
         }
-        let part = |sample: &Sample| -> [Value<'static>; PART] {
-            std::array::from_fn(|place| match place {
-                0 => Value::Int(i64::from(sample.at.ns)),
-                _ => Value::Int(i64::from(sample.values[place - 1])),
-            })
-        };
-        let parts: Vec<[Value<'_>; PART]> = samples.iter().map(part).collect();
-        let lists: Vec<Value<'_>> = parts.iter().map(|part| Value::List(part)).collect();
-        let fields = [("samples", Value::List(&lists))];
-        self.store.insert(collection, &Document { key: &key(first.at)[..1], fields: &fields })
     }
 
     fn load(&mut self, history: &History) -> Result<()> {
         if self.layout == Layout::Seconds {
             return history.seconds().try_for_each(|second| self.write(&second));
         }
-        let (samples, fields) = (history.samples(), fields(&Sample::default()));
-        let mut documents = HistoryDocuments { samples, key: [Value::Null; 2], fields };
-        self.store.bulk(self.collection()?, &mut documents).map(drop)
+        let (collection, samples) = (self.collection()?, history.samples());
+        let loaded = match self.form {
+            Form::Own => {
+                let (key, fields) = ([Value::Null; 2], fields(&Sample::default()));
+                self.store.bulk(collection, &mut HistoryDocuments { samples, key, fields })
+            }
+            Form::Published => {
+                let samples: Vec<_> = samples.map(|sample| (sample, values(&sample))).collect();
+                let fields = dated(&Sample::default(), &[]);
+                let mut documents = DatedDocuments { samples: samples.iter(), fields };
+                self.store.bulk(collection, &mut documents)
+            }
+        };
+        loaded.map(drop)
     }
 
     fn visit(&mut self, span: Span, channels: Channels, visit: &mut Visit<'_>) -> Result<()> {
-        let parts = self.def().key.len();
-        let keys = span.bounds().map(|ends| ends.map(key));
-        let filter = keys.as_ref().map_or(Filter::All, |[from, to]| Filter::Keys {
-            from: &from[..parts],
-            to: &to[..parts],
-        });
-        self.find(filter, Order::Key, None, channels, visit)
+        let [order, _] = self.orders();
+        let Some(ends) = span.bounds() else {
+            return self.find(Filter::All, order, None, channels, visit);
+        };
+        match self.form {
+            Form::Own => {
+                let ([from, to], parts) = (ends.map(key), self.def().key.len());
+                let keys = Filter::Keys { from: &from[..parts], to: &to[..parts] };
+                self.find(keys, order, None, channels, visit)
+            }
+            Form::Published => {
+                let [from, to] = ends.map(|at| Value::Date(first_date(at)));
+                let dates = Filter::Between { field: "time", from, to };
+                self.find(dates, order, None, channels, visit)
+            }
+        }
     }
 
     fn newest(&mut self) -> Result<Option<Stamp>> {
-        let (order, mut newest) = (Order::KeyDescending, None);
+        let ([_, order], mut newest) = (self.orders(), None);
         self.find(Filter::All, order, Some(1), Channels::Angle, &mut |sample| {
             newest = newest.max(Some(sample.at));
         })?;
@@ -221,12 +412,17 @@ impl MachineLog for DocumentLog {
         if !self.searches() {
             return self.seek_by_pages(seek, at);
         }
-        let (compare, order) = if seek.forward() { ("$gt", 1) } else { ("$lt", -1) };
-        let (than, angle) = if seek.above() { ("$gt", HALF) } else { ("$lt", EIGHTH) };
-        let id = Id(at);
+        let (compare, order, at) = match seek.forward() {
+            true => ("$gt", 1, self.below(at)),
+            false => ("$lt", -1, self.above(at)),
+        };
+        let (than, limit) = if seek.above() { ("$gt", HALF) } else { ("$lt", EIGHTH) };
+        let [time, angle] = self.names();
         self.first(
-            format_args!(r#"{{"_id": {{"{compare}": {id}}}, "v0": {{"{than}": {angle}}}}}"#),
-            format_args!(r#"{{"_id": {order}}}"#),
+            format_args!(
+                r#"{{"{time}": {{"{compare}": {at}}}, "{angle}": {{"{than}": {limit}}}}}"#
+            ),
+            format_args!(r#"{{"{time}": {order}}}"#),
         )
     }
 
@@ -234,10 +430,11 @@ impl MachineLog for DocumentLog {
         if !self.searches() {
             return super::machine_log::lowest(self, after, before);
         }
-        let (after, before) = (Id(after), Id(before));
+        let (after, before) = (self.below(after), self.above(before));
+        let [time, angle] = self.names();
         self.first(
-            format_args!(r#"{{"_id": {{"$gt": {after}, "$lt": {before}}}}}"#),
-            r#"{"v0": 1, "_id": 1}"#,
+            format_args!(r#"{{"{time}": {{"$gt": {after}, "$lt": {before}}}}}"#),
+            format_args!(r#"{{"{angle}": 1, "{time}": 1}}"#),
         )
     }
 
@@ -245,12 +442,23 @@ impl MachineLog for DocumentLog {
         if !self.searches() {
             return super::machine_log::sums(self, from, to);
         }
-        let (from, to) = (Id(from), Id(to));
-        let sums = FIELDS.map(|field| format!(r#""{field}": {{"$sum": "${field}"}}"#)).join(", ");
+        let (collection, form, [time, _]) = (self.collection()?, self.form, self.names());
+        let (from, to) = (self.above(from), self.above(to));
+        let sum = |number: usize| {
+            let field = FIELDS[number];
+            match form {
+                Form::Own => format!(r#""{field}": {{"$sum": "${field}"}}"#),
+                Form::Published => {
+                    format!(r#""{field}": {{"$sum": {{"$arrayElemAt": ["$sensors", {number}]}}}}"#)
+                }
+            }
+        };
+        let sums: [String; CHANNELS] = std::array::from_fn(sum);
+        let sums = sums.join(", ");
         let pipeline = format!(
-            r#"[{{"$match": {{"_id": {{"$gte": {from}, "$lt": {to}}}}}}}, {{"$group": {{"_id": null, {sums}}}}}]"#
+            r#"[{{"$match": {{"{time}": {{"$gte": {from}, "$lt": {to}}}}}}}, {{"$group": {{"_id": null, {sums}}}}}]"#
         );
-        let (collection, mut sums) = (self.collection()?, Sums::default());
+        let mut sums = Sums::default();
         self.store.query(collection, &pipeline, &FIELDS, &mut |row| {
             sums = sums_in(row)?;
             Ok(())
@@ -264,14 +472,5 @@ impl MachineLog for DocumentLog {
 
     fn close(self: Box<Self>) -> Result<()> {
         self.store.close()
-    }
-}
-
-/// A key in a pipeline.
-struct Id(Stamp);
-
-impl Display for Id {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, r#"{{"s": {}, "ns": {}}}"#, self.0.s, self.0.ns)
     }
 }

@@ -248,6 +248,20 @@ pub(super) fn channel(value: Option<i64>) -> Result<u16> {
         .ok_or_else(|| broken(format_args!("{value:?} is not a channel value")))
 }
 
+/// Decodes a sample whose channels begin at column `first` of a row.
+pub(super) fn sample(
+    at: Stamp,
+    row: &dyn ResultRow,
+    first: usize,
+    channels: Channels,
+) -> Result<Sample> {
+    let mut values = [0; CHANNELS];
+    for (place, value) in values[channels.numbers()].iter_mut().enumerate() {
+        *value = channel(row.int(first + place)?)?;
+    }
+    Ok(Sample { at, values })
+}
+
 /// Returns the stamp in two columns.
 pub(super) fn stamp(s: Option<i64>, ns: Option<i64>) -> Result<Stamp> {
     let ns = ns.and_then(|ns| i32::try_from(ns).ok());

@@ -3,7 +3,6 @@
 //! what the work costs, not its speed.
 
 mod bench;
-mod cell;
 mod columns;
 mod companions;
 mod cycles;
@@ -12,8 +11,6 @@ mod encoding;
 mod kv;
 mod machine_log;
 mod oracle;
-mod phases;
-mod published_documents;
 mod reader;
 mod sample_sink;
 mod schema;
@@ -22,30 +19,60 @@ mod sql;
 mod statements;
 
 use std::error::Error;
-use std::fs::File;
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::Path;
 use std::time::Duration;
 
 use embermark_contract::{EngineError, Reopener, Store};
+use embermark_data::DataError;
 use embermark_data::machine::Signal;
-use embermark_model::choice;
-use embermark_model::plan::DataSource;
+use embermark_model::plan::{DataSource, Dataset};
+use embermark_model::{Scale, choice};
 
 use crate::arrivals::{self, Task};
-use crate::{Bench, Info, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError};
+use crate::{
+    Bench, Info, PhaseInfo, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError,
+};
 use bench::MachineBench;
-use cell::{GeneratedSamples, PreparedCell};
 use machine_log::{Form, Layout, MachineLog};
-use phases::{LIVE, PHASES, READ, READ_BULK, READ_BULK1, SUSTAINED, WRITE};
 
 /// The workload.
 pub struct Machine;
 
-static VARIANTS: [VariantInfo; 4] = [
-    VariantInfo {
-        name: "individual",
-        about: "one commit per sample",
-        changes: &[WRITE, READ, READ_BULK, READ_BULK1, LIVE, SUSTAINED],
+const WRITE: &str = "write";
+const READ: &str = "read_individual";
+const READ_BULK: &str = "read_bulk";
+const READ_BULK1: &str = "read_bulk1";
+const LIVE: &str = "live";
+const SUSTAINED: &str = "sustained";
+
+/// Its phases in their order.
+const PHASES: [&str; 6] = [WRITE, READ, READ_BULK, READ_BULK1, LIVE, SUSTAINED];
+
+static DESCRIBED: [PhaseInfo; 6] = [
+    PhaseInfo { name: WRITE, about: "stores every sample of a sensor that never waits" },
+    PhaseInfo { name: READ, about: "reads three cycles per second, found by single queries" },
+    PhaseInfo {
+        name: READ_BULK,
+        about: "reads three cycles per second: fetches two seconds and searches them",
     },
+    PhaseInfo {
+        name: READ_BULK1,
+        about: "like read_bulk, but fetches the other channels only for the cycle",
+    },
+    PhaseInfo {
+        name: LIVE,
+        about: "writes and reads at the same time; the age of the newest sample",
+    },
+    PhaseInfo {
+        name: SUSTAINED,
+        about: "with `embermark rate`: the highest rate at which no sample is lost",
+    },
+];
+
+static VARIANTS: [VariantInfo; 4] = [
+    VariantInfo { name: "individual", about: "one commit per sample", changes: &PHASES },
     VariantInfo {
         name: "bulk",
         about: "one commit per second, with all its samples in one value",
@@ -54,7 +81,7 @@ static VARIANTS: [VariantInfo; 4] = [
     VariantInfo {
         name: "individual-published",
         about: "`individual` with the published tables and documents; reads what `write` stored",
-        changes: &[WRITE, READ, READ_BULK, READ_BULK1, LIVE, SUSTAINED],
+        changes: &PHASES,
     },
     VariantInfo {
         name: "bulk-published",
@@ -77,11 +104,11 @@ impl Workload for Machine {
         Info {
             id: "machine",
             about: "a machine tool at 1 kHz: writers and readers, and their cost",
-            phases: &PHASES,
+            phases: &DESCRIBED,
             variants: &VARIANTS,
             overview: protocol(&[10_000], 100, 500),
             usual: protocol(&[60_000], 5_000, 30_000),
-            windowed: &[WRITE, READ, READ_BULK, READ_BULK1, LIVE, SUSTAINED],
+            windowed: &PHASES,
             clients: 1,
             lasts: true,
             searches: &[SUSTAINED],
@@ -104,7 +131,7 @@ impl Workload for Machine {
                 return Err(choice::unknown("variant", other, valid).into());
             }
         };
-        let samples = cell::staged(&spec.rows)?;
+        let samples = staged(&spec.rows)?;
         Ok(Box::new(PreparedCell { spec: spec.clone(), layout, form, samples }))
     }
 
@@ -133,6 +160,39 @@ impl Workload for Machine {
     }
 }
 
+/// Samples of the scale `full`: as many as the workload's source has.
+const PUBLISHED: u64 = 1_200_000;
+
+/// Samples that a worker generates from the seed. Only their number is staged.
+struct GeneratedSamples {
+    seed: u64,
+}
+
+impl Source for GeneratedSamples {
+    fn stage(&self, scale: Scale, file: &Path) -> Result<Dataset, WorkloadError> {
+        let rows = if let Scale::Rows(rows) = scale { rows } else { PUBLISHED };
+        fs::write(file, rows.to_string())
+            .map_err(|cause| DataError::Unwritable { path: file.to_owned(), cause })?;
+        let name = format!("synthetic machine (seed {})", self.seed);
+        Ok(Dataset { name, rows, ..Dataset::default() })
+    }
+}
+
+/// Reads what [`GeneratedSamples`] staged: the number of samples.
+fn staged(file: &Path) -> Result<u64, WorkloadError> {
+    let unreadable = |cause| DataError::Unreadable { path: file.to_owned(), cause };
+    let text = fs::read_to_string(file).map_err(unreadable)?;
+    Ok(text.parse::<u64>().map_err(|_| unreadable(ErrorKind::InvalidData.into()))?)
+}
+
+/// Everything that exists before the engine does.
+struct PreparedCell {
+    spec: Spec,
+    layout: Layout,
+    form: Form,
+    samples: u64,
+}
+
 impl Prepared for PreparedCell {
     fn open(self: Box<Self>, mut store: Store, _: Reopener) -> Result<Box<dyn Bench>, EngineError> {
         let join = store.lifecycle().join();
@@ -149,9 +209,8 @@ fn log(store: Store, layout: Layout, form: Form) -> Result<Box<dyn MachineLog>, 
             let what = "the published layout, which has no form for key-value stores";
             return Err(EngineError::unsupported("a key-value store", what));
         }
-        (Store::Document(store), Form::Own) => Box::new(document::DocumentLog::new(store, layout)),
-        (Store::Document(store), Form::Published) => {
-            Box::new(published_documents::PublishedDocumentLog::new(store, layout)?)
+        (Store::Document(store), form) => {
+            Box::new(document::DocumentLog::new(store, layout, form)?)
         }
         (Store::Series(_), Form::Published) if layout == Layout::Seconds => {
             let what = "bulk-published: the published layout writes points one by one. Use \

@@ -8,7 +8,7 @@ use embermark_data::machine::{CHANNELS, EIGHTH, HALF, History, Sample, Stamp, Va
 use embermark_model::result::Execution;
 
 use super::machine_log::{
-    Channels, FIELDS, MachineLog, Seek, Span, Sums, Visit, broken, channel, sums_in,
+    Channels, FIELDS, MachineLog, Seek, Span, Sums, Visit, broken, sample, sums_in,
 };
 
 const MEASUREMENT: &str = "sample";
@@ -83,17 +83,13 @@ impl MachineLog for SeriesLog {
     }
 
     fn visit(&mut self, span: Span, channels: Channels, visit: &mut Visit<'_>) -> Result<()> {
-        let (numbers, fields) = (channels.numbers(), &FIELDS[channels.numbers()]);
+        let fields = &FIELDS[channels.numbers()];
         let question = format!("SELECT {} FROM sample{}", fields.join(", "), within(span));
         let columns = [&["time"], fields].concat();
         self.0.query(&question, &columns, &mut |row| {
             let at = row.int(0)?.map(Stamp::from_nanoseconds);
             let at = at.ok_or_else(|| broken("a point has no time"))?;
-            let mut values = Values::default();
-            for (place, value) in values[numbers.clone()].iter_mut().enumerate() {
-                *value = channel(row.int(1 + place)?)?;
-            }
-            visit(Sample { at, values });
+            visit(sample(at, row, 1, channels)?);
             Ok(())
         })
     }

@@ -10,13 +10,13 @@ use super::encoding;
 use super::machine_log::{
     Channels, Form, Layout, MachineLog, Seek, Span, Sums, Visit, broken, channel, one_value, stamp,
 };
-use super::schema::Schema;
+use super::schema::{self, table};
 use super::statements::{self, StatementKind};
 
 pub(super) struct SqlLog {
     store: Box<dyn SqlStore>,
     layout: Layout,
-    schema: &'static Schema,
+    form: Form,
     /// Statements prepared since the table was created.
     prepared: Vec<(StatementKind, Statement)>,
     json: String,
@@ -24,8 +24,7 @@ pub(super) struct SqlLog {
 
 impl SqlLog {
     pub(super) const fn new(store: Box<dyn SqlStore>, layout: Layout, form: Form) -> Self {
-        let schema = Schema::for_form(form);
-        Self { store, layout, schema, prepared: Vec::new(), json: String::new() }
+        Self { store, layout, form, prepared: Vec::new(), json: String::new() }
     }
 
     fn prepared(&self, question: StatementKind) -> Result<Statement> {
@@ -82,7 +81,7 @@ impl SqlLog {
         params: &[Param<'_>],
         visit: &mut Visit<'_>,
     ) -> Result<()> {
-        let form = self.schema.form;
+        let form = self.form;
         self.query(question, params, &mut |row| {
             let s = row.int(0)?.ok_or_else(|| broken("a second has no time"))?;
             let text = |column| row.text(column)?.ok_or_else(|| broken("a second is NULL"));
@@ -178,8 +177,8 @@ impl MachineLog for SqlLog {
 
     fn clear(&mut self) -> Result<()> {
         let dialect = self.store.dialect();
-        self.store.batch(&dialect.drop_table(self.schema.table(self.layout).name))?;
-        for statement in self.schema.create(self.layout, dialect) {
+        self.store.batch(&dialect.drop_table(table(self.form, self.layout).name))?;
+        for statement in schema::create(self.form, self.layout, dialect) {
             self.store.batch(&statement)?;
         }
         self.open()
@@ -189,7 +188,7 @@ impl MachineLog for SqlLog {
     fn open(&mut self) -> Result<()> {
         self.prepared.clear();
         self.store.expect(QueryKind::Point)?;
-        for (question, text) in statements::all(self.layout, self.schema, self.store.dialect()) {
+        for (question, text) in statements::all(self.form, self.layout, self.store.dialect()) {
             self.prepared.push((question, self.store.prepare(&text)?));
         }
         Ok(())
@@ -201,14 +200,14 @@ impl MachineLog for SqlLog {
         if self.layout == Layout::Samples {
             return self.store.run(insert, &params(&samples[0])).map(drop);
         }
-        write_json(self.schema.form, samples, &mut self.json);
-        let columns = self.schema.table(self.layout).columns.len();
+        write_json(self.form, samples, &mut self.json);
+        let columns = table(self.form, self.layout).columns.len();
         let row = second_row(samples[0].at.s, &self.json, columns);
         self.store.run(insert, &row[..columns]).map(drop)
     }
 
     fn load(&mut self, history: &History) -> Result<()> {
-        let (form, table) = (self.schema.form, self.schema.table(self.layout));
+        let (form, table) = (self.form, table(self.form, self.layout));
         if self.layout == Layout::Samples {
             let (params, channel) = (params(&Sample::default()), CHANNELS);
             let mut rows = SampleRows { samples: history.samples(), params, channel };

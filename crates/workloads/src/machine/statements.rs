@@ -2,11 +2,11 @@
 //! and on its own, because every engine answers that from the primary key. Not every engine has
 //! comparisons of rows such as `(s, ns) > (?, ?)`.
 
-use embermark_contract::sql::Dialect;
+use embermark_contract::sql::{Dialect, TableDef};
 use embermark_data::machine::{CHANNELS, EIGHTH, HALF};
 
 use super::machine_log::{Form, Layout, Seek};
-use super::schema::Schema;
+use super::schema::table;
 
 /// Kind of a statement. Its parameters are described next to its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,33 +31,35 @@ pub(super) enum StatementKind {
     Newest,
 }
 
-/// Returns every statement of a layout, with its text in the dialect.
+/// Returns every statement of a design and a layout, with its text in the dialect.
 pub(super) fn all(
+    form: Form,
     layout: Layout,
-    schema: &Schema,
     dialect: &dyn Dialect,
 ) -> Vec<(StatementKind, String)> {
-    let mut all = match layout {
-        Layout::Samples => of_samples(schema, dialect),
-        Layout::Seconds => of_seconds(schema, dialect),
+    let TableDef { name, columns, .. } = table(form, layout);
+    let columns: Vec<&str> = columns.iter().map(|(name, ..)| *name).collect();
+    let named: Vec<String> = columns.iter().map(|name| dialect.column(name)).collect();
+    let (table, first) = (dialect.table(name), dialect.limit("1"));
+    let (rows, questions) = match layout {
+        Layout::Samples => (CHANNELS, of_samples(form, &table, &named, &first)),
+        Layout::Seconds => (1, of_seconds(&table, &named, &first)),
     };
-    for (_, text) in &mut all {
+    let numbered = |(kind, text): (StatementKind, String)| {
         let parts = text.split('@').enumerate().map(|(place, part)| match place {
             0 => part.to_owned(),
             _ => dialect.placeholder(place) + part,
         });
-        *text = parts.collect();
-    }
-    all
+        (kind, parts.collect::<String>())
+    };
+    let insert = (StatementKind::Insert, dialect.insert_rows(name, &columns, rows));
+    std::iter::once(insert).chain(questions.into_iter().map(numbered)).collect()
 }
 
-fn of_seconds(schema: &Schema, dialect: &dyn Dialect) -> Vec<(StatementKind, String)> {
-    let (named, columns) = (schema.table(Layout::Seconds).name, schema.columns(Layout::Seconds));
-    let insert = dialect.insert_rows(named, &columns, 1);
-    let (table, names) = names(dialect, named, &columns);
-    let (s, columns, first) = (&names[0], names.join(", "), dialect.limit("1"));
+/// Returns the questions about seconds, with `@` for each parameter.
+fn of_seconds(table: &str, names: &[String], first: &str) -> Vec<(StatementKind, String)> {
+    let (s, columns) = (&names[0], names.join(", "));
     vec![
-        (StatementKind::Insert, insert),
         (
             StatementKind::Seconds,
             format!("SELECT {columns} FROM {table} WHERE {s} BETWEEN @ AND @ ORDER BY {s}"),
@@ -66,24 +68,21 @@ fn of_seconds(schema: &Schema, dialect: &dyn Dialect) -> Vec<(StatementKind, Str
     ]
 }
 
-/// Returns a dialect's names of a table and its columns.
-fn names(dialect: &dyn Dialect, table: &str, columns: &[&str]) -> (String, Vec<String>) {
-    (dialect.table(table), columns.iter().map(|name| dialect.column(name)).collect())
-}
-
-fn of_samples(schema: &Schema, dialect: &dyn Dialect) -> Vec<(StatementKind, String)> {
-    let (named, columns) = (schema.table(Layout::Samples).name, schema.columns(Layout::Samples));
-    let insert = dialect.insert_rows(named, &columns, CHANNELS);
-    let (table, names) = names(dialect, named, &columns);
+/// Returns the questions about samples, with `@` for each parameter.
+fn of_samples(
+    form: Form,
+    table: &str,
+    names: &[String],
+    first: &str,
+) -> Vec<(StatementKind, String)> {
     let (s, ns, number, value, columns) =
         (&names[0], &names[1], &names[2], &names[3], names.join(", "));
-    let first = dialect.limit("1");
     // After the first and before the last: s, s, s, ns, s, ns of both.
     let range = format!("{s} BETWEEN @ AND @ AND ({s} > @ OR {ns} >= @) AND ({s} < @ OR {ns} < @)");
     let within = range.replace(&format!("{ns} >="), &format!("{ns} >"));
     // The index of the source's table has no channel numbers, so the rows of a sample come in any
     // order of them.
-    let order = match schema.form {
+    let order = match form {
         Form::Own => format!("{s}, {ns}, {number}"),
         Form::Published => format!("{s}, {ns}"),
     };
@@ -92,7 +91,6 @@ fn of_samples(schema: &Schema, dialect: &dyn Dialect) -> Vec<(StatementKind, Str
     };
     let seconds = format!("{s} BETWEEN @ AND @");
     let mut all = vec![
-        (StatementKind::Insert, insert),
         (
             StatementKind::Lowest,
             format!(
@@ -136,6 +134,7 @@ fn of_samples(schema: &Schema, dialect: &dyn Dialect) -> Vec<(StatementKind, Str
 
 #[cfg(test)]
 mod tests {
+    use super::super::schema::create;
     use super::*;
 
     struct Dollars;
@@ -148,8 +147,8 @@ mod tests {
 
     #[test]
     fn every_statement_is_once_in_a_layout_and_has_its_parameters_in_order() {
-        let own = Schema::for_form(Form::Own);
-        let layouts = [Layout::Samples, Layout::Seconds].map(|layout| all(layout, own, &Dollars));
+        let layouts =
+            [Layout::Samples, Layout::Seconds].map(|layout| all(Form::Own, layout, &Dollars));
         for all in &layouts {
             for (place, (question, text)) in all.iter().enumerate() {
                 let is_new = all[..place].iter().all(|(other, _)| other != question);
@@ -170,8 +169,7 @@ mod tests {
 
     #[test]
     fn the_tables_of_the_source_have_its_columns_an_index_of_times_and_no_primary_key() {
-        let source = Schema::for_form(Form::Published);
-        let create = |layout| source.create(layout, &Dollars).join("; ");
+        let create = |layout| create(Form::Published, layout, &Dollars).join("; ");
         assert_eq!(
             create(Layout::Samples),
             "CREATE TABLE datapoint (second BIGINT, nanosecond INTEGER, number SMALLINT, \
@@ -182,8 +180,9 @@ mod tests {
             "CREATE TABLE datapoints (second BIGINT, size INTEGER, measurements TEXT); \
          CREATE INDEX datapoints_time ON datapoints (second)"
         );
-        let all =
-            [Layout::Samples, Layout::Seconds].map(|layout| all(layout, source, &Dollars)).concat();
+        let all = [Layout::Samples, Layout::Seconds]
+            .map(|layout| all(Form::Published, layout, &Dollars))
+            .concat();
         let seek =
             all.iter().find(|(question, _)| *question == StatementKind::Seek(Seek::LastBelow));
         assert_eq!(

@@ -356,6 +356,10 @@ by = ["station"]
 order = ["-count", "station"]
 limit = 3
 each = "title"
+[phase.counts-each]
+do = "group"
+each = "station"
+ops = 3
 [phase.find]
 do = "find"
 where = [["title", "=", "it's"]]

@@ -17,7 +17,7 @@ pub struct FileStates(Vec<(PathBuf, Option<FileState>)>);
 pub(super) struct FileState {
     device: u64,
     inode: u64,
-    bytes: u64,
+    pub(super) bytes: u64,
     modified: (i64, i64),
 }
 
@@ -31,11 +31,6 @@ impl FileState {
             bytes: of.len(),
             modified: (of.mtime(), of.mtime_nsec()),
         })
-    }
-
-    /// Returns the size of the file.
-    pub(super) const fn bytes(&self) -> u64 {
-        self.bytes
     }
 }
 

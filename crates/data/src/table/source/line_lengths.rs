@@ -54,7 +54,7 @@ impl LineLengths {
             let one = match found {
                 Some(one) => one,
                 None => {
-                    let one = Self::measure_file(path, state.bytes())?;
+                    let one = Self::measure_file(path, state.bytes)?;
                     measured().insert(known, one.clone());
                     one
                 }

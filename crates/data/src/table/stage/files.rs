@@ -243,40 +243,17 @@ impl Stager<'_> {
                 refused.count(place, fault, first + nth as u64, || cell_excerpt(&cell));
                 writer.leave_out(nth);
             };
-            match *from {
+            let (at, time) = match *from {
                 ColumnSource::Field(at)
                     if block
                         .numbers(at, rows.clone(), numbers)
                         .is_some_and(|of| converter.accepts_unchanged(column, of, numbers)) =>
                 {
                     writer.put_all(place, numbers);
+                    continue;
                 }
-                ColumnSource::Field(at) => block.each(at, rows.clone(), |row, cell| {
-                    let nth = row - rows.start;
-                    if !writer.is_left_out(nth) {
-                        converter.series = series_of(block, row, series);
-                        match converter.convert(column, cell) {
-                            Ok(value) => writer.put(nth, place, value),
-                            Err(fault) => refuse(writer, nth, fault, cell),
-                        }
-                    }
-                }),
-                ColumnSource::Time { time, text, unit } => {
-                    block.each(text, rows.clone(), |row, text| {
-                        let nth = row - rows.start;
-                        if !writer.is_left_out(nth) {
-                            converter.series = series_of(block, row, series);
-                            match converter.convert_formatted(
-                                column,
-                                (block.cell(time, row), text),
-                                unit,
-                            ) {
-                                Ok(value) => writer.put(nth, place, value),
-                                Err(fault) => refuse(writer, nth, fault, text),
-                            }
-                        }
-                    })
-                }
+                ColumnSource::Field(at) => (at, None),
+                ColumnSource::Time { time, text, unit } => (text, Some((time, unit))),
                 ColumnSource::Number { from, step, repeat } => {
                     for nth in 0..rows.len() {
                         if writer.is_left_out(nth) {
@@ -289,8 +266,26 @@ impl Stager<'_> {
                             Err(fault) => refuse(writer, nth, fault, Cell::Int(number)),
                         }
                     }
+                    continue;
                 }
-            }
+            };
+            block.each(at, rows.clone(), |row, cell| {
+                let nth = row - rows.start;
+                if writer.is_left_out(nth) {
+                    return;
+                }
+                converter.series = series_of(block, row, series);
+                let value = match time {
+                    None => converter.convert(column, cell),
+                    Some((time, unit)) => {
+                        converter.convert_formatted(column, (block.cell(time, row), cell), unit)
+                    }
+                };
+                match value {
+                    Ok(value) => writer.put(nth, place, value),
+                    Err(fault) => refuse(writer, nth, fault, cell),
+                }
+            });
         }
         for nth in (0..rows.len()).filter(|nth| self.writer.is_left_out(*nth)) {
             if self.dropped.len() < REMEMBERED {

@@ -9,7 +9,7 @@ use embermark_model::Durability;
 
 use super::args::DurabilityArgs;
 use crate::error::Failure;
-use crate::plan::{check_accepted, direct_columns, engine_libraries, or_else, storages};
+use crate::plan::{direct_columns, engine_libraries, or_else, storages};
 
 /// Default number of disk states: for an embedded engine, and for a server.
 const STATES: [u32; 2] = [300, 60];
@@ -22,9 +22,9 @@ pub(super) fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         check_kills_only(args)?;
     }
     let engine_libraries = engine_libraries(&args.engine_library)?;
+    let DurabilityArgs { engines, engine_library, configuration, accept_license, .. } = args;
     let (words, configurations, engines) =
-        direct_columns("durability", &args.engines, &args.engine_library, &args.configuration)?;
-    check_accepted(&args.accept_license)?;
+        direct_columns("durability", engines, engine_library, configuration, accept_license)?;
     let cuts = storage.is_none();
     let usual = STATES.map(|states| if cuts { states } else { 0 });
     let [states, server_states] = usual.map(|states| args.states.unwrap_or(states));

@@ -27,6 +27,35 @@ const SCHEMES: &[(&str, &[&str])] = &[
     ("valkey", &["valkey", "redis", "valkeys", "rediss"]),
 ];
 
+/// Keys of a plan that clients of one server may have. Any other key is refused, also a new one.
+const USED_KEYS: [&str; 23] = [
+    "workloads",
+    "scale",
+    "tier",
+    "variant",
+    "phases",
+    "data",
+    "effort",
+    "trials",
+    "runs",
+    "warmup-runs",
+    "max-run-time",
+    "timeout",
+    "seed",
+    "accept-license",
+    "cache",
+    "clients",
+    "rate",
+    // The server's URL determines these.
+    "engines",
+    "configuration",
+    "url",
+    "engine-library",
+    // The cells that have them are unsupported, with the reason.
+    "memory-limit",
+    "storage",
+];
+
 /// Makes every device of a fleet a client machine of the server at a URL.
 pub fn run(
     folder: &Path,
@@ -44,7 +73,7 @@ pub fn run(
     let harness = RunOptions { interrupt: interrupt::on_signals()?, ..RunOptions::new(&out)? };
     let clients = Clients::install(folder, &options, |device, says| say!("{device}: {says}"))?;
     say!("client machines: {}", clients.names().join(", "));
-    let mut progress = progress::on_stderr();
+    let mut progress = progress::on_stderr(None);
     let mut transport = AnsibleTransport { clients };
     let result = match conduct(&plan, &out, &mut transport, &harness, progress.as_mut()) {
         Ok(result) => result,
@@ -98,61 +127,7 @@ fn client_plan(fleet: &Path, server: &str) -> Result<Plan, Failure> {
 
 /// Refuses keys of a plan that have no effect on clients of one server.
 fn refuse_unused(args: &PlanArgs) -> Result<(), Failure> {
-    // Without `..`, so that a new key is either refused here or named among these.
-    let PlanArgs {
-        workloads: _,
-        scale: _,
-        tier: _,
-        variant: _,
-        phases: _,
-        data: _,
-        effort: _,
-        trials: _,
-        runs: _,
-        warmup_runs: _,
-        max_run_time: _,
-        timeout: _,
-        seed: _,
-        accept_license: _,
-        cache: _,
-        clients: _,
-        rate: _,
-        // The server's URL determines these.
-        engines: _,
-        configuration: _,
-        url: _,
-        engine_library: _,
-        // The cells that have them are unsupported, with the reason.
-        memory_limit: _,
-        storage: _,
-        scales_until,
-        lenient,
-        lasts,
-        window,
-        warm_up,
-        p99_limit,
-        disk_size,
-        client,
-        network,
-        cold,
-        card,
-        then,
-    } = args;
-    let unused = [
-        ("scales-until", scales_until.is_some()),
-        ("lenient", lenient.is_some()),
-        ("for", lasts.is_some()),
-        ("window", window.is_some()),
-        ("warm-up", warm_up.is_some()),
-        ("p99-limit", p99_limit.is_some()),
-        ("disk-size", disk_size.is_some()),
-        ("client", !client.is_empty()),
-        ("network", network.is_some()),
-        ("cold", *cold),
-        ("card", !card.is_empty()),
-        ("then", !then.is_empty()),
-    ];
-    unused.into_iter().find(|(_, given)| *given).map_or(Ok(()), |(key, _)| {
+    args.key_beside(&USED_KEYS)?.map_or(Ok(()), |key| {
         Err(usage!("'{key}' of the plan has no effect on clients of one server: leave it out"))
     })
 }

@@ -12,6 +12,22 @@ use serde::{Deserialize, Serialize};
 use crate::error::Failure;
 use crate::plan::PlanArgs;
 
+/// Keys of a plan that override those of a source. Any other key is refused, also a new one.
+const FREE_KEYS: [&str; 12] = [
+    "scale",
+    "data",
+    "trials",
+    "runs",
+    "warmup-runs",
+    "max-run-time",
+    "window",
+    "warm-up",
+    "timeout",
+    "seed",
+    "accept-license",
+    "cache",
+];
+
 /// A piece of a source at one scale, as it is saved in the folder of the repetition.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Part {
@@ -147,70 +163,12 @@ fn parts_of_piece(source: &Source, piece: &Piece, given: &PlanArgs) -> Result<Ve
 
 /// Refuses options that the sources determine.
 fn refuse_source_options(given: &PlanArgs) -> Result<(), Failure> {
-    // Without `..`, so that a new option is either refused here or named among these.
-    let PlanArgs {
-        scale: _,
-        data: _,
-        trials: _,
-        runs: _,
-        warmup_runs: _,
-        max_run_time: _,
-        window: _,
-        warm_up: _,
-        timeout: _,
-        seed: _,
-        accept_license: _,
-        cache: _,
-        workloads,
-        scales_until,
-        tier,
-        variant,
-        phases,
-        lenient,
-        lasts,
-        effort,
-        p99_limit,
-        disk_size,
-        engines,
-        configuration,
-        client,
-        url,
-        engine_library,
-        memory_limit,
-        storage,
-        network,
-        clients,
-        rate,
-        cold,
-        card,
-        then,
-    } = given;
-    let determined = [
-        ("a workload", !workloads.is_empty()),
-        ("--engines", !engines.is_empty()),
-        ("--configuration", !configuration.is_empty()),
-        ("--client", !client.is_empty()),
-        ("--engine-library", !engine_library.is_empty()),
-        ("--tier", !tier.is_empty()),
-        ("--variant", !variant.is_empty()),
-        ("--phases", !phases.is_empty()),
-        ("--scales-until", scales_until.is_some()),
-        ("--effort", effort.is_some()),
-        ("the key `for`", lasts.is_some()),
-        ("the key `then`", !then.is_empty()),
-        ("the key `p99-limit`", p99_limit.is_some()),
-        ("the key `disk-size`", disk_size.is_some()),
-        ("--clients", clients.is_some()),
-        ("--rate", rate.is_some()),
-        ("--memory-limit", !memory_limit.is_empty()),
-        ("--storage", !storage.is_empty()),
-        ("--network", network.is_some()),
-        ("--cold", *cold),
-        ("--card", !card.is_empty()),
-        ("--url", !url.is_empty()),
-        ("--lenient", lenient.is_some()),
-    ];
-    determined.into_iter().find(|(_, given)| *given).map_or(Ok(()), |(option, _)| {
+    given.key_beside(&FREE_KEYS)?.map_or(Ok(()), |key| {
+        let option = match &*key {
+            "workloads" => "a workload".to_owned(),
+            "for" | "then" | "p99-limit" | "disk-size" => format!("the key `{key}`"),
+            _ => format!("--{key}"),
+        };
         Err(usage!(
             "{option} is set by what `reproduce` repeats: leave it out, or run a plan of your own"
         ))

@@ -2,11 +2,10 @@
 //! them.
 
 use std::path::Path;
-use std::{fs, io};
 
 use embermark_durability::{Experiment, Settings, Subject, TestError, WorkerProgram, test};
 use embermark_engines::Engine;
-use embermark_harness::{HarnessError, Interrupt};
+use embermark_harness::{HarnessError, Interrupt, remove_folder};
 use embermark_model::tuning_result::Kept;
 use embermark_model::{Configuration, Durability};
 use embermark_report::evidence::findings_text;
@@ -55,12 +54,9 @@ impl<'a> TierTester<'a> {
     pub(super) fn test(&self, own: &Configuration) -> Result<Kept, HarnessError> {
         let kept = self.run_experiments(own);
         let work = &self.settings.folder;
-        match fs::remove_dir_all(work) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(HarnessError::file(work, "remove the folder", error))
-            }
-            _ => kept,
-        }
+        remove_folder(work)
+            .map_err(|error| HarnessError::file(work, "remove the folder", error))?;
+        kept
     }
 
     fn run_experiments(&self, own: &Configuration) -> Result<Kept, HarnessError> {

@@ -97,7 +97,7 @@ impl Handle<KeyValue> {
         range: Range<'_>,
         mut visit: &mut Visit<'_>,
     ) -> Result<()> {
-        if matches!((range.from, range.to), (from, Some(to)) if from.unwrap_or_default() >= to) {
+        if range.is_empty() {
             return Ok(());
         }
         let abi_range = abi::Range {

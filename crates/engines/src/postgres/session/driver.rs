@@ -196,7 +196,7 @@ impl Driver for Session {
 
     fn open_client(&mut self) -> Result<ClientOpener> {
         let (at, durability) = (self.at(), self.durability);
-        Ok(ClientOpener::new(move || Self::join(&at, durability)))
+        Ok(ClientOpener::new(move || Self::join(&at, durability).map(Self::into_store)))
     }
 
     fn reconnect(&mut self) -> Option<Result<()>> {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use embermark_meter::{Measured, Meter};
+use embermark_meter::{Measured, Meter, merge};
 use embermark_model::Status;
 use embermark_model::result::{Latency, PhaseResult, Run};
 use embermark_workloads::{BenchPhase, CheckError, MeasuredPart, Outcome, Passed};
@@ -155,7 +155,6 @@ impl Trial<'_> {
                 observed: lasts.then_some(observer.observed),
                 loaded,
                 clients,
-                client_machines: None,
                 schedule,
                 steady: outcome.steady.take(),
                 log_bytes: outcome.log_bytes,
@@ -198,8 +197,7 @@ impl Trial<'_> {
         if phase.status.has_figures() && ran_some {
             phase.plan = self.bench.plan(index);
         }
-        let merged = |all: &[Latency]| embermark_meter::merge(all).filter(|all| all.samples > 0);
-        (phase.latency, phase.response) = (merged(&latencies), merged(&responses));
+        (phase.latency, phase.response) = (merge(&latencies), merge(&responses));
         if !phase.status.has_figures() {
             (phase.checked_by, phase.unchecked) = (None, None);
         }
@@ -282,12 +280,11 @@ impl Parts {
 
     /// Returns the parts as phases, with the outcome of the phase.
     fn into_phases(self, status: Status, reason: Option<String>) -> Vec<PhaseResult> {
-        let merged = |all: &[Latency]| embermark_meter::merge(all).filter(|all| all.samples > 0);
         let ended = self.0.into_iter().map(|part| PhaseResult {
             status,
             reason: reason.clone(),
-            latency: merged(&part.latencies),
-            response: merged(&part.responses),
+            latency: merge(&part.latencies),
+            response: merge(&part.responses),
             ..part.result
         });
         ended.collect()

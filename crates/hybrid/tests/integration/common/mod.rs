@@ -6,12 +6,13 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use embermark_contract::kv::mirror::{Decode, Row};
-use embermark_contract::kv::{KvStore, Range, Table, TableDef};
+use embermark_contract::kv::{KvStore, Pairs, Range, Table, TableDef};
 use embermark_contract::sql::{self, Nullable, Param, SqlType};
-use embermark_contract::{OpenOptions, Result, Scope, Store};
+use embermark_contract::{ClientOpener, OpenOptions, Result, Scope, Store};
 use embermark_engines::registry;
 use embermark_hybrid::{Hybrid, OpenMirror, Options};
 use embermark_model::Durability;
@@ -27,6 +28,9 @@ pub static THINGS: sql::TableDef = sql::TableDef {
     ],
     key: &["grp", "place"],
 };
+
+/// The table of their pairs.
+const TABLE: TableDef<'_> = TableDef { key_length: Some(6), ..TableDef::named("things") };
 
 pub struct Things;
 
@@ -63,6 +67,28 @@ pub fn value(amount: i64, word: &str) -> Vec<u8> {
     [&amount.to_le_bytes()[..], word.as_bytes()].concat()
 }
 
+/// Pairs of group 1, from places in order.
+pub struct BulkPairs(std::ops::Range<u32>, (Vec<u8>, Vec<u8>));
+
+impl BulkPairs {
+    /// Makes pairs of the first places, with an amount of 1 and the word `bulk`.
+    pub fn new(count: u32) -> Self {
+        Self(0..count, Default::default())
+    }
+
+    /// Returns them as rows.
+    pub fn rows(count: u32) -> impl Iterator<Item = ((u16, u32), (i64, String))> {
+        (0..count).map(|place| ((1, place), (1, "bulk".to_owned())))
+    }
+}
+
+impl Pairs for BulkPairs {
+    fn next(&mut self) -> Option<(&[u8], &[u8])> {
+        self.1 = (key(1, self.0.next()?), value(1, "bulk"));
+        Some((&self.1.0, &self.1.1))
+    }
+}
+
 /// Opens `engine` as a front in a folder.
 pub fn front(engine: &str, folder: &Path) -> Box<dyn KvStore> {
     let folder = folder.join("front");
@@ -90,6 +116,26 @@ pub fn options(folder: &Path) -> Options {
     Options::new(folder.join("mirror"), mirror())
 }
 
+/// Options that keep the reported lines.
+pub fn collecting_events(folder: &Path) -> (Options, Arc<Mutex<Vec<String>>>) {
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let lines = Arc::clone(&events);
+    let on_event = Arc::new(move |line: &str| lines.lock().unwrap().push(line.to_owned()));
+    (Options { on_event, ..options(folder) }, events)
+}
+
+/// Options for random operations, which are followed by a model. An odd seed has a short log of
+/// changes.
+pub fn options_of_seed(folder: &Path, seed: u64, background: bool) -> Options {
+    let mut options = options(folder);
+    options.write_after = 20;
+    options.log_limit = if seed.is_multiple_of(2) { 1 << 20 } else { 500 };
+    if background {
+        options.refresh_every = Some(Duration::from_millis(1));
+    }
+    options
+}
+
 /// Opens a hybrid over LMDB with its table open and shown.
 pub fn open(folder: &Path, options: Options) -> (Hybrid, Table) {
     open_over("lmdb", folder, options)
@@ -101,9 +147,15 @@ pub fn open_over(engine: &str, folder: &Path, options: Options) -> (Hybrid, Tabl
     (hybrid, table)
 }
 
+/// Opens another client of a hybrid, with its table.
+pub fn open_client(opener: ClientOpener) -> (Box<dyn KvStore>, Table) {
+    let Store::Kv(mut store) = opener.open().unwrap() else { panic!("no key-value store") };
+    let table = store.table(&TABLE).unwrap();
+    (store, table)
+}
+
 pub fn show(hybrid: &mut Hybrid) -> Table {
-    let def = TableDef { key_length: Some(6), ..TableDef::named("things") };
-    let table = hybrid.table(&def).unwrap();
+    let table = hybrid.table(&TABLE).unwrap();
     hybrid.mirror().unwrap().show(table, Arc::new(Things)).unwrap();
     table
 }

@@ -4,6 +4,7 @@ import { choosing } from "./address";
 import type { Group } from "./data";
 import { h, unique } from "../dom";
 import { compare, type Facet, FACETS, type Known, NONE } from "./known";
+import { TIERS } from "../status";
 
 /** A choice as it is shown. */
 export interface Select {
@@ -41,8 +42,6 @@ function saysMore(known: Known, one: number, other: number): boolean {
   const at = a.findIndex((value, place) => value !== b[place]);
   return at >= 0 && (a[at] ?? 0) > (b[at] ?? 0);
 }
-
-const TIERS = ["none", "process", "power"];
 
 function inOrder(known: Known, facet: Facet, groups: number[], options: string[]): string[] {
   const rows = new Map(groups.map((place): [string, number] => {

@@ -5,10 +5,10 @@ import { form, pick } from "./choose";
 import type { Value } from "./csv";
 import type { History, Past } from "./data";
 import { h, list } from "../dom";
-import { bytes, duration, orDash, ratio, significant } from "../format";
+import { duration, orDash, ratio, significant } from "../format";
 import { compare, type Known } from "./known";
 import { load } from "./load";
-import { type SortColumn, sorted } from "./sorted";
+import { type SortColumn, sorted, usedColumns } from "./sorted";
 import type { View } from "./view";
 
 /** Shows all engines. */
@@ -67,14 +67,12 @@ export async function engine(known: Known, { path, chosen }: Address): Promise<V
     { name: `${name}-change`, heading: "against the result before", title: `time for ${name} over that of the result before on this machine`, show: (line) => [change(line, name)] },
     { name: `${name}-ratio`, heading: "over the first", title: `time for ${name} over that of the first there`, show: (line) => [orDash(ratioOf(line[name]), ratio)], key: (line) => ratioOf(line[name]) },
   ] : [];
-  const used = ["memory", "size on disk", "written"].flatMap((heading, at): SortColumn<Line>[] =>
-    lines.some((line) => line.used[at] !== null) ? [{ name: heading.replaceAll(" ", "-"), heading, show: (line) => [orDash(line.used[at], bytes)], key: (line) => line.used[at] ?? null }] : []);
   const order = new Map(lines.map((line, at) => [line, at]));
   const columns: SortColumn<Line>[] = [
     { name: "machine", heading: "machine", show: ({ machine }) => [known.machineLink(machine)], key: (line) => order.get(line) ?? null },
     { name: "began", heading: "began", show: ({ result, started }) => [h("a", { href: known.tableAddress(group, result) }, started.slice(0, 10))], key: ({ started }) => started },
     { name: "version", heading: "version", show: ({ version }) => [version || "-"], key: ({ version }) => version },
-    ...work("rows"), ...work("questions"), ...used,
+    ...work("rows"), ...work("questions"), ...usedColumns(lines),
   ];
   return {
     title: name,

@@ -4,9 +4,10 @@
 
 import type { Figure, Figures, Phase } from "./data";
 import { h } from "../dom";
-import { step, stepLabels } from "../fitness";
+import { step } from "../fitness";
 import { duration, ratio } from "../format";
 import type { Known } from "./known";
+import { ratioLegend } from "../legend";
 import { MARKS } from "../status";
 import { walk } from "../walk";
 
@@ -37,9 +38,7 @@ export function phases(known: Known, result: number, figures: Figures, columns: 
   return h("section", {},
     h("h3", {}, "Phases"),
     h("p", { class: "hint" }, "Ratio to the best of the phase, and the time: of one operation where the row says /op. A box leads to its cell."),
-    h("div", { class: "legend" },
-      h("span", { class: "steps" }, stepLabels().map((text, index) => h("span", { class: `step r${index}` }, text))),
-      h("span", { class: "marks" }, MARKS.filter(([mark]) => occurring.includes(mark) || figures.marks.some((own) => own.includes(mark))).map(([mark, says]) => h("span", {}, h("b", {}, mark), ` ${says}`)))),
+    ratioLegend(MARKS.filter(([mark]) => occurring.includes(mark) || figures.marks.some((own) => own.includes(mark)))),
     h("div", { class: "scroll", keydown: (event) => walk(event as KeyboardEvent) },
       h("table", { class: "map", role: "grid", "aria-label": "Phases: ratio to the best" },
         h("thead", {}, h("tr", {}, h("td"), head)),

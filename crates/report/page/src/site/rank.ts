@@ -4,11 +4,11 @@ import type { Address } from "./address";
 import { engineBoxes, form, leftOut, pick, type Select } from "./choose";
 import type { Figures, OverMachines, ResultData, Spread } from "./data";
 import { h, unique } from "../dom";
-import { amount, bytes, orDash, ratio } from "../format";
+import { amount, orDash, ratio } from "../format";
 import type { Known } from "./known";
 import { load } from "./load";
 import { phases } from "./phases";
-import { type SortColumn, sorted } from "./sorted";
+import { type SortColumn, sorted, usedColumns } from "./sorted";
 import { placeOf, shown } from "./stands";
 import type { Value } from "./csv";
 import type { View } from "./view";
@@ -152,10 +152,8 @@ async function overMachines(known: Known, group: number, chosen: URLSearchParams
     name: work, heading: work, title: `time for ${work} over that of each machine's first`,
     show: (line) => spreadText(line[work], of), key: (line) => place(line[work]),
   }));
-  const used = ["memory", "size on disk", "written"].flatMap((heading, at): SortColumn<Line>[] =>
-    lines.some((line) => line.used[at] !== null) ? [{ name: heading.replaceAll(" ", "-"), heading, title: "median over the machines", show: (line) => [orDash(line.used[at], bytes)], key: (line) => line.used[at] ?? null }] : []);
   const columns: SortColumn<Line>[] = [
-    { name: "engine", heading: "engine", show: ({ engine }) => [known.engineLink(engine, group)] }, ...byWork, ...used,
+    { name: "engine", heading: "engine", show: ({ engine }) => [known.engineLink(engine, group)] }, ...byWork, ...usedColumns(lines, "median over the machines"),
     { name: "machines", heading: "machines", show: ({ machines }) => [String(machines)], key: ({ machines }) => -machines },
   ];
   const firsts = (all: number[]) => all.map((engine) => known.engine(engine).name).join(", ") || "-";

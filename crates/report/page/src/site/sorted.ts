@@ -2,6 +2,7 @@
 
 import { choosing } from "./address";
 import { h } from "../dom";
+import { bytes, orDash } from "../format";
 
 /** A column: its heading, and the content of a row in it. */
 export interface SortColumn<Row> {
@@ -17,10 +18,14 @@ export interface SortColumn<Row> {
   key?: (row: Row) => number | string | null;
 }
 
+/** Makes the columns of the resources that are compared over machines. A column without amounts is left out. */
+export function usedColumns<Row extends { used: (number | null)[] }>(rows: Row[], title?: string): SortColumn<Row>[] {
+  return ["memory", "size on disk", "written"].flatMap((heading, at): SortColumn<Row>[] =>
+    rows.some((row) => row.used[at] !== null) ? [{ name: heading.replaceAll(" ", "-"), heading, title, show: (row) => [orDash(row.used[at], bytes)], key: (row) => row.used[at] ?? null }] : []);
+}
+
 /** Sorts the rows by a column. Rows without a key come last. Equal rows keep their order. */
-export function inOrder<Row>(rows: Row[], columns: SortColumn<Row>[], sort: string | null): Row[] {
-  const column = columns.find(({ name, key }) => name === sort && key) ?? columns.find(({ key }) => key);
-  const key = column?.key;
+function inOrder<Row>(rows: Row[], key: SortColumn<Row>["key"]): Row[] {
   if (!key) return rows;
   const keyed = rows.map((row): [number | string | null, Row] => [key(row), row]);
   const before = (a: number | string | null, b: number | string | null) =>
@@ -43,6 +48,6 @@ export function sorted<Row>(caption: string, rows: Row[], columns: SortColumn<Ro
     h("table", { class: "plain ranks" },
       h("caption", {}, caption),
       h("thead", {}, h("tr", {}, columns.map(heading))),
-      h("tbody", {}, inOrder(rows, columns, sort).map((row) => h("tr", {}, columns.map(({ show }, place) =>
+      h("tbody", {}, inOrder(rows, by?.key).map((row) => h("tr", {}, columns.map(({ show }, place) =>
         place === 0 ? h("th", { scope: "row" }, show(row)) : h("td", {}, show(row))))))));
 }

@@ -1,7 +1,8 @@
 //! Conditions that the advice is for, and the measurements behind it.
 
+use embermark_model::Scale;
+
 use super::{All, at, weighted};
-use crate::advise::levels::scale_text;
 use crate::advise::{Advice, AdviceTable, AdviceTables, RestsOn, Weight};
 use crate::text;
 
@@ -50,7 +51,7 @@ pub(super) fn asked(rows: u64, (table, advice): &(&AdviceTable, Advice)) -> Stri
     let resting = || table.resting(advice.needs.tier, &weighted(advice));
     let fewer = |of: &&RestsOn| of.decades(rows).is_some_and(|far| far > 0.0 && far <= 1.0);
     let beyond = text::joined(resting().into_iter().filter(fewer).map(RestsOn::place), ", ");
-    let rows = scale_text(rows);
+    let rows = Scale::Rows(rows);
     let mut says = match advice.too_far.is_empty() {
         true => {
             format!("{rows} rows asked for; answered {}, the nearest measured", at(table, advice))

@@ -1,7 +1,8 @@
 //! The ranked list of engines, and the engines that are not in it.
 
+use embermark_model::Scale;
+
 use super::{All, weighted};
-use crate::advise::levels::scale_text;
 use crate::advise::{Advice, AdviceTable, Left, Place, remedy};
 use crate::{format, text};
 
@@ -13,8 +14,7 @@ pub(in crate::advise) fn no_list(table: &AdviceTable, advice: &Advice) -> Vec<St
     let tier = advice.needs.tier;
     let remedy = format!("to measure it: {}", remedy::command(table, tier, &weighted(advice)));
     if let Some(rows) = table.asked.filter(|_| !advice.too_far.is_empty()) {
-        let far = advice.too_far.join(", ");
-        let rows = scale_text(rows);
+        let (rows, far) = (Scale::Rows(rows), advice.too_far.join(", "));
         let says = format!("no order for {rows} rows: {far}: more than ten times away");
         return vec![says, remedy];
     }

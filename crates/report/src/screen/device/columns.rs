@@ -67,8 +67,7 @@ impl Column<'_> {
 
     /// Returns the cell of an engine.
     pub fn text(&self, file: &ResultFile, table: &AdviceTable, engine: &str) -> Text {
-        let own = |entry: &&EngineAdvice| entry.engine == engine && entry.tier == self.tier;
-        let Some(entry) = table.engines.iter().find(own) else { return Text::dash() };
+        let Some(entry) = table.entry(engine, self.tier) else { return Text::dash() };
         let Some(ratio) = entry.ratios.get(self.criterion).copied() else {
             return self.without(file, entry);
         };

@@ -3,12 +3,10 @@
 use embermark_model::Durability;
 use embermark_model::result::ResultFile;
 
-use super::needs;
 use crate::advise::pick::Turn;
 use crate::advise::presets::PRESETS;
-use crate::advise::{AdviceTable, EngineAdvice, Weight, pick};
+use crate::advise::{AdviceTable, Needs, Weight, pick};
 use crate::note::{Note, note};
-
 use crate::{format, text};
 
 /// Returns what to take, one line per kind of work, what would change that, and how to settle open
@@ -22,7 +20,7 @@ pub(super) fn take(
     let mut is_open = false;
     let mut says: Vec<Note> = Vec::new();
     let mut pick = |about: String, tier: Durability, weights: &[Weight]| {
-        let pick = pick::pick(table, needs(tier), weights)?;
+        let pick = pick::pick(table, Needs::only(tier), weights)?;
         is_open |= pick.is_open();
         says.push(note(about, pick.describe()));
         Some(pick)
@@ -36,15 +34,13 @@ pub(super) fn take(
         let first = text::plain(&pick.engine);
         // The other tiers have lines of their own.
         let turns = pick.turns.iter().filter(|turn| turn.tier.is_none());
-        let ratio = |of: &str| {
-            let own = |entry: &&EngineAdvice| (&*entry.engine, entry.tier) == (&*pick.engine, main);
-            table.engines.iter().find(own)?.ratios.get(of).copied()
-        };
+        let ratio = |of: &str| table.entry(&pick.engine, main)?.ratios.get(of).copied();
         let floor = file.manifest.floor.as_ref();
         let has_floor = floor.is_some_and(|floor| !floor.peak_bytes.is_empty());
         let says_of = |turn: &Turn| {
             let alone = turn.criterion.and_then(|of| {
-                Some((pick::pick(table, needs(main), &[pick::single_weight(of)])?, ratio(of)?))
+                let weights = [pick::single_weight(of)];
+                Some((pick::pick(table, Needs::only(main), &weights)?, ratio(of)?))
             });
             let mut says = match alone {
                 Some((best, own)) => {

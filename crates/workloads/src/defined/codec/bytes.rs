@@ -72,6 +72,24 @@ pub(super) fn number(of: ColumnType, bits: u64) -> Value<'static> {
     }
 }
 
+/// Returns a float as a number that compares as [`f64::total_cmp`] does, with -0.0 as 0.0.
+#[inline]
+pub(super) const fn of_float(value: f64) -> i64 {
+    turned((value + 0.0).to_bits().cast_signed())
+}
+
+/// Returns the float of such a number.
+#[inline]
+pub(super) const fn float(ordered: i64) -> f64 {
+    f64::from_bits(turned(ordered).cast_unsigned())
+}
+
+/// Flips the bits below the sign of negative numbers. Doing it twice restores them.
+#[inline]
+const fn turned(bits: i64) -> i64 {
+    bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
+}
+
 /// Returns bits that compare as the value does, most significant first.
 #[inline]
 fn ordered_bits(value: Value<'_>, of: ColumnType) -> u64 {
@@ -81,10 +99,7 @@ fn ordered_bits(value: Value<'_>, of: ColumnType) -> u64 {
         }
         (Value::Int(value), ColumnType::Timestamp(_)) => value.cast_unsigned() ^ 1 << 63,
         (Value::Int(value), _) => value.cast_unsigned(),
-        (Value::Float(value), _) => {
-            let bits = (value + 0.0).to_bits();
-            if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
-        }
+        (Value::Float(value), _) => of_float(value).cast_unsigned() ^ 1 << 63,
         _ => 0,
     }
 }
@@ -109,8 +124,7 @@ pub(super) fn read_ordered(of: ColumnType, bytes: &[u8]) -> Value<'static> {
     match of {
         ColumnType::Int { bits: width, signed: true } => number(of, bits ^ 1 << (width - 1)),
         ColumnType::Timestamp(_) => number(of, bits ^ 1 << 63),
-        ColumnType::Float if bits >> 63 == 1 => Value::Float(f64::from_bits(bits & !(1 << 63))),
-        ColumnType::Float => Value::Float(f64::from_bits(!bits)),
+        ColumnType::Float => Value::Float(float((bits ^ 1 << 63).cast_signed())),
         _ => number(of, bits),
     }
 }

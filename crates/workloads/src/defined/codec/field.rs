@@ -5,10 +5,9 @@ use embermark_language::Operator;
 use embermark_model::table::{ColumnType, Value};
 use smallvec::SmallVec;
 
-use super::super::aggregate::met_by;
 use super::super::{Codec, Filter};
 use super::Place;
-use super::bytes::{is_text, length, width};
+use super::bytes::{float, is_text, length, of_float, width};
 
 /// A column of fixed width with the same offset in every pair, read by one load of 8 bytes and
 /// shifts.
@@ -223,7 +222,7 @@ impl<'a> TextTest<'a> {
         }
         let from = self.before.iter().fold(self.texts, |from, at| from + length(value, *at));
         let own = value.get(from..from + own);
-        own.is_some_and(|own| met_by(operator, own.cmp(bound)))
+        own.is_some_and(|own| operator.accepts(own.cmp(bound)))
     }
 }
 
@@ -266,29 +265,11 @@ impl<'a> Test<'a> {
         match self {
             Self::Field { field, operator, bound } => {
                 let ordered = field.ordered(key, value);
-                ordered.is_some_and(|ordered| met_by(*operator, ordered.cmp(bound)))
+                ordered.is_some_and(|ordered| operator.accepts(ordered.cmp(bound)))
             }
             Self::Text(test) => test.is_met(value),
         }
     }
-}
-
-/// Returns a float as a number that compares as [`f64::total_cmp`] does, with -0.0 as 0.0.
-#[inline]
-const fn of_float(value: f64) -> i64 {
-    turned((value + 0.0).to_bits().cast_signed())
-}
-
-/// Returns the float of such a number.
-#[inline]
-const fn float(ordered: i64) -> f64 {
-    f64::from_bits(turned(ordered).cast_unsigned())
-}
-
-/// Flips the bits below the sign of negative numbers. Doing it twice restores them.
-#[inline]
-const fn turned(bits: i64) -> i64 {
-    bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
 }
 
 #[cfg(test)]

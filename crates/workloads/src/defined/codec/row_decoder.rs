@@ -1,7 +1,5 @@
 //! Describes the pairs of a table as rows, for a store that also keeps them in columns.
 
-use std::sync::Arc;
-
 use embermark_contract::kv::mirror::{Decode, Row};
 use embermark_contract::sql::{Nullable, TableDef};
 use embermark_model::fingerprint::Fingerprint;
@@ -19,22 +17,16 @@ pub fn order(table: &Table) -> impl Iterator<Item = usize> {
 
 /// Decodes the pairs of a table to rows.
 pub struct RowDecoder {
-    codecs: Arc<[Codec]>,
-    /// Index of the table.
-    table: usize,
+    codec: Codec,
     rows: &'static TableDef,
     version: u32,
 }
 
 impl RowDecoder {
     /// Creates the decoder of a table. SQL finds its rows under `name`.
-    pub fn new(codecs: Arc<[Codec]>, table: usize, of: &'static Table, name: &'static str) -> Self {
+    pub fn new(of: &'static Table, name: &'static str) -> Self {
         let rows = definition(of, name, order(of).map(|column| of_column(&of.columns[column])));
-        Self { codecs, table, rows, version: version(of) }
-    }
-
-    fn codec(&self) -> &Codec {
-        &self.codecs[self.table]
+        Self { codec: Codec::new(of), rows, version: version(of) }
     }
 }
 
@@ -56,7 +48,7 @@ impl Decode for RowDecoder {
     }
 
     fn key<'a>(&self, key: &'a [u8], row: &mut Row<'a>) -> Option<()> {
-        let (codec, mut rest) = (self.codec(), key);
+        let (codec, mut rest) = (&self.codec, key);
         for number in 0..codec.key.len() {
             let (own, behind) = codec.split_key(rest, number)?;
             row.push(codec.of_key(own, number)?);
@@ -66,7 +58,7 @@ impl Decode for RowDecoder {
     }
 
     fn value<'a>(&self, value: &'a [u8], row: &mut Row<'a>) -> Option<()> {
-        let codec = self.codec();
+        let codec = &self.codec;
         let mut rest = codec.rest(value)?;
         let places = codec.places.iter().enumerate();
         let others = places.filter(|(_, place)| !matches!(place, Place::Key(_)));

@@ -1,7 +1,7 @@
 //! Questions in the language of a store.
 
 use embermark_contract::document::Language;
-use embermark_language::{Removed, Work};
+use embermark_language::{Query, Removed, Work};
 use embermark_model::table::{Column, ColumnType};
 
 use super::super::kind::sets_by_key;
@@ -18,16 +18,8 @@ pub(super) fn seeks(cell: &Cell, phase: usize, language: Language) -> bool {
     matches!(language, Language::Pipeline) && rows.table.key == [*by, *time] && rows.has_few(*by)
 }
 
-/// Returns the columns that a phase needs of the rows that meet its conditions: those it selects, or
-/// the key of rows that it changes.
-pub(super) fn wanted(cell: &Cell, phase: usize) -> &[usize] {
-    match cell.work(phase) {
-        Work::Find { select, .. } => select,
-        _ => &cell.rows_of(phase).table.key,
-    }
-}
-
-/// Returns a question in the store's language, if it can be expressed.
+/// Returns a question in the store's language, if it can be expressed. For rows that a phase changes
+/// by conditions, it is about their keys.
 pub(super) fn question(cell: &Cell, op: Op, language: Language) -> Option<Question> {
     let (phase, filters) = (op.phase, filters(cell, op.phase, op.i));
     let table = cell.tables[op.table].table;
@@ -37,34 +29,19 @@ pub(super) fn question(cell: &Cell, op: Op, language: Language) -> Option<Questi
         let columns = group.by.len() + group.compute.len() + harper_sql::sums(group).count();
         return Some(Question { text, columns: (0..columns).map(|n| format!("c{n}")).collect() });
     }
-    match op.work {
-        Work::Latest { by, time, .. } => rows::latest(table, &filters, *by, *time),
-        Work::Gaps { by, time, longer, .. } => {
-            statistics::gaps(table, &filters, (*by, *time), *longer)
+    if let Work::UpdateWhere { .. } | Work::Delete { removed: Removed::Where { .. }, .. } = op.work
+    {
+        return rows::matched(table, &filters, &table.key);
+    }
+    match op.work.query()? {
+        Query::Latest { by, time } => rows::latest(table, &filters, by, time),
+        Query::Gaps { by, time, longer } => statistics::gaps(table, &filters, (by, time), longer),
+        Query::Outliers { of, by, deviations } => {
+            statistics::outliers(table, &filters, (of, by), deviations)
         }
-        Work::Outliers { of, by, deviations, .. } => {
-            statistics::outliers(table, &filters, (*of, *by), *deviations)
-        }
-        Work::Correlate(question) => statistics::correlate(table, question, &times(cell, phase)),
-        Work::Find { .. }
-        | Work::UpdateWhere { .. }
-        | Work::Delete { removed: Removed::Where { .. }, .. } => {
-            rows::matched(table, &filters, wanted(cell, phase))
-        }
-        Work::Group(group) => statistics::group(table, group, &filters, &times(cell, phase)),
-        Work::Insert { .. }
-        | Work::Get { .. }
-        | Work::Open { .. }
-        | Work::Range(_)
-        | Work::Update { .. }
-        | Work::Upsert { .. }
-        | Work::ReadModifyWrite { .. }
-        | Work::Delete { .. }
-        | Work::Sql(_)
-        | Work::Mix(_)
-        | Work::Sequence(_)
-        | Work::Keep(_)
-        | Work::Arrive(_) => None,
+        Query::Correlate(question) => statistics::correlate(table, question, &times(cell, phase)),
+        Query::Find { select, .. } => rows::matched(table, &filters, select),
+        Query::Group(group) => statistics::group(table, group, &filters, &times(cell, phase)),
     }
 }
 

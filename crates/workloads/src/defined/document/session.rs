@@ -108,15 +108,15 @@ impl Session for DocumentSession<'_> {
                 found.changed += 1;
             }
             Work::Update { .. } => found.changed += self.update(op)?,
-            Work::Latest { by, time, .. } => self.latest(op, (*by, *time), found)?,
             Work::Range(range) => self.range(op, range, found)?,
-            Work::Gaps { by, time, longer, .. } => self.gaps(op, (*by, *time), *longer, found)?,
-            Work::Outliers { .. } => self.outliers(op, found)?,
-            Work::Correlate(question) => self.correlate(op, question, found)?,
-            Work::Find { select, .. } => self.find(op, select, found)?,
             Work::UpdateWhere { .. } => found.changed += self.update_where(op)?,
-            Work::Group(group) => self.group(op, group, found)?,
             Work::Delete { removed, .. } => found.changed += self.delete(op, removed)?,
+            Work::Latest { .. }
+            | Work::Find { .. }
+            | Work::Gaps { .. }
+            | Work::Outliers { .. }
+            | Work::Correlate(_)
+            | Work::Group(_) => self.answer(op, found)?,
             Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {}
         }
         Ok(())
@@ -158,31 +158,33 @@ impl DocumentSession<'_> {
         Some([first.collect(), last.collect()])
     }
 
-    fn update(&mut self, op: Op) -> Result<u64> {
-        let (collection, set) = (self.tables[op.table].collection, set(self.cell, op));
+    /// Changes the document of an operation's key, or the adjacent ones that it changes at once.
+    /// Returns their number.
+    fn change_by_key(
+        &mut self,
+        op: Op,
+        change: impl Fn(&mut dyn DocumentStore, &Filter<'_>) -> Result<u64>,
+    ) -> Result<u64> {
         if rows_at_once(op.work) > 1
             && let Some(ends) = self.ends(op)
         {
             let [from, to] = ends.each_ref().map(|end| stored_all(end));
-            return self.store.update(collection, &Filter::Keys { from: &from, to: &to }, &set);
+            return change(self.store, &Filter::Keys { from: &from, to: &to });
         }
         let key = self.key(op);
-        self.store.update(collection, &Filter::Key(&key), &set)
+        change(self.store, &Filter::Key(&key))
+    }
+
+    fn update(&mut self, op: Op) -> Result<u64> {
+        let (set, collection) = (set(self.cell, op), self.tables[op.table].collection);
+        self.change_by_key(op, |store, filter| store.update(collection, filter, &set))
     }
 
     fn delete(&mut self, op: Op, removed: &Removed) -> Result<u64> {
         let (rows, collection) = (&self.cell.tables[op.table], self.tables[op.table].collection);
         match removed {
-            Removed::Keys { keys, .. }
-                if keys.rows > 1
-                    && let Some(ends) = self.ends(op) =>
-            {
-                let [from, to] = ends.each_ref().map(|end| stored_all(end));
-                self.store.delete(collection, &Filter::Keys { from: &from, to: &to })
-            }
             Removed::Keys { .. } => {
-                let key = self.key(op);
-                self.store.delete(collection, &Filter::Key(&key))
+                self.change_by_key(op, |store, filter| store.delete(collection, filter))
             }
             Removed::Where { .. } => {
                 self.change_where(op, |store, filter| store.delete(collection, filter))

@@ -9,6 +9,7 @@ use embermark_language::Operator;
 use embermark_model::table::{Column, ColumnType, Table, Value};
 use smallvec::SmallVec;
 
+use super::super::documents::has_binary;
 use super::super::rows::Source;
 use super::super::{Rows, access};
 use super::pipeline;
@@ -77,8 +78,7 @@ const EXACT: i64 = 1 << 53;
 
 /// Returns why a table cannot be a collection, if it cannot.
 pub(super) fn refused(rows: &Rows, language: Language) -> Option<String> {
-    let is_binary = |column: &Column| column.within.as_ref().is_some_and(|own| own.binary);
-    if rows.table.columns.iter().any(is_binary) {
+    if has_binary(rows.table) {
         return Some("JSON in another form than its own".to_owned());
     }
     if matches!(language, Language::Pipeline) {

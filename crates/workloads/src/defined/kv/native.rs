@@ -4,7 +4,7 @@ use embermark_language::{Aggregate, Compute, Group, Range, Removed, Span, Work};
 
 use super::super::access::By;
 use super::super::kind::rows_at_once;
-use super::super::{Access, Cell, Rows, filters};
+use super::super::{Access, Cell, Filters, Rows, filters};
 
 /// Returns whether a store does the work of a phase by its own operations. `keeps` is whether it
 /// keeps the indexes of the table, and `counts` whether it knows the number of pairs.
@@ -18,13 +18,13 @@ pub(super) fn is_native(cell: &Cell, phase: usize, keeps: bool, counts: bool) ->
         | Work::Upsert { .. }
         | Work::ReadModifyWrite { .. }
         | Work::Delete { removed: Removed::Keys { .. }, .. } => keeps,
-        Work::Latest { by, time, .. } => newest_by_key(rows, *by, *time),
+        Work::Latest { .. } => newest_by_key(cell, phase),
         Work::Range(Range { span: Span::Rows { .. }, .. }) => true,
         Work::Range(_) | Work::Find { .. } => {
             let access = Access::best(rows.table, &filters(cell, phase, 0));
             access.exact && (access.by == By::Key || keeps)
         }
-        Work::Group(group) => counts && counts_rows(group, rows),
+        Work::Group(group) => counts && counts_rows(group, rows, &filters(cell, phase, 0)),
         Work::Gaps { .. }
         | Work::Outliers { .. }
         | Work::Correlate(_)
@@ -38,19 +38,23 @@ pub(super) fn is_native(cell: &Cell, phase: usize, keeps: bool, counts: bool) ->
     }
 }
 
-/// Returns whether a question only asks for the number of rows of a table.
-pub(super) fn counts_rows(group: &Group, Rows { table, .. }: &Rows) -> bool {
+/// Returns whether a question only asks for the number of all rows of a table. `filters` are its
+/// conditions, and the one value that it can be about.
+pub(super) fn counts_rows(group: &Group, Rows { table, .. }: &Rows, filters: &Filters<'_>) -> bool {
     let is_of_rows = |compute: &Compute| {
         let all_are_there = |column: usize| !table.columns[column].nullable;
         compute.aggregate == Aggregate::Count && compute.column.is_none_or(all_are_there)
     };
-    let plain = group.conditions.is_empty() && group.by.is_empty() && group.having.is_empty();
+    let plain = filters.is_empty() && group.by.is_empty() && group.having.is_empty();
     plain && group.compute.iter().all(is_of_rows)
 }
 
-/// Returns whether the newest row of each value of a column is the last of its rows in key order.
-pub(super) fn newest_by_key(rows: &Rows, by: usize, time: usize) -> bool {
-    rows.table.key.starts_with(&[by, time])
+/// Returns whether the newest row of each value that a phase asks about is the last of the value's
+/// rows in key order. It is not among the rows of one value of another column.
+pub(super) fn newest_by_key(cell: &Cell, phase: usize) -> bool {
+    let Work::Latest { by, time, .. } = cell.work(phase) else { return false };
+    let is_of_all_rows = cell.each(phase, 0).is_none_or(|(column, _)| column == *by);
+    is_of_all_rows && cell.rows_of(phase).table.key.starts_with(&[*by, *time])
 }
 
 /// Returns whether the newest row of one value is searched from the end of the table, whose key
@@ -59,4 +63,51 @@ pub(super) fn newest_from_end(cell: &Cell, phase: usize) -> bool {
     let Work::Latest { by, time, .. } = cell.work(phase) else { return false };
     let is_of_value = cell.each(phase, 0).is_some_and(|(column, _)| column == *by);
     is_of_value && cell.rows_of(phase).table.key == [*time, *by]
+}
+
+#[cfg(test)]
+mod tests {
+    use embermark_model::Scale;
+
+    use super::*;
+    use crate::defined::keep;
+
+    const FILE: &str = r#"
+[table.readings]
+rows = "60"
+key = ["station", "moment"]
+[table.readings.columns]
+station = { type = "i32", make = "random", from = 0, to = 5 }
+moment = { type = "timestamp", unit = "s", make = "sequence", step = "1m" }
+kind = { type = "text", make = "choice", values = ["bolt", "nut"] }
+[phase.newest]
+do = "latest"
+by = "station"
+[phase.newest-each]
+do = "latest"
+by = "station"
+each = "station"
+ops = 2
+[phase.newest-among]
+do = "latest"
+by = "station"
+each = "kind"
+ops = 2
+[phase.counts]
+do = "group"
+[phase.counts-each]
+do = "group"
+each = "kind"
+ops = 2
+"#;
+
+    #[test]
+    fn questions_about_the_rows_of_one_value_are_not_answered_as_those_about_all_rows() {
+        let dir = tempfile::tempdir().unwrap();
+        let cell = keep::tests::cell(FILE, Scale::Full, dir.path()).unwrap();
+        let names = cell.definition.phases.iter().map(|phase| &*phase.name).enumerate();
+        let native = names.filter(|(phase, _)| is_native(&cell, *phase, true, true));
+        let native: Vec<&str> = native.map(|(_, name)| name).collect();
+        assert_eq!(native, ["newest", "newest-each", "counts"]);
+    }
 }

@@ -7,11 +7,11 @@ use embermark_contract::kv::mirror::{Decode, Side};
 use embermark_contract::kv::{KvStore, Table};
 use embermark_contract::sql::{QueryKind, SqlStore};
 use embermark_contract::{Result, Scope};
-use embermark_language::{Range, Span, Work};
+use embermark_language::{Query, Range, Span, Work};
 
 use super::super::access::By;
 use super::super::codec::row_decoder::{RowDecoder, order};
-use super::super::sql::{SqlSession, Statements};
+use super::super::sql::{self, SqlSession, Statements};
 use super::super::{Access, Arena, Cell, Codec, Found, Session, filters};
 use super::native::{counts_rows, newest_by_key, newest_from_end};
 use super::session::{Buffers, KvSession};
@@ -29,35 +29,27 @@ enum Route {
 
 impl Route {
     fn for_phase(cell: &Cell, phase: usize, knows_count: bool) -> Self {
-        let rows = cell.rows_of(phase);
-        match cell.work(phase) {
-            Work::Sql(_) => Self::Rows,
-            Work::Group(group) if knows_count && counts_rows(group, rows) => Self::Pairs,
-            Work::Group(_) | Work::Gaps { .. } | Work::Outliers { .. } | Work::Correlate(_) => {
-                Self::Either
-            }
-            Work::Latest { .. } if newest_from_end(cell, phase) => Self::Pairs,
-            Work::Latest { by, time, .. } if !newest_by_key(rows, *by, *time) => Self::Either,
-            Work::Find { .. }
-            | Work::Range(Range { span: Span::Last { .. } | Span::From { .. }, .. }) => {
-                let access = Access::best(rows.table, &filters(cell, phase, 0));
-                if access.exact && access.by != By::All { Self::Pairs } else { Self::Either }
-            }
-            Work::Latest { .. }
-            | Work::Range(_)
-            | Work::Insert { .. }
-            | Work::Get { .. }
-            | Work::Open { .. }
-            | Work::Update { .. }
-            | Work::UpdateWhere { .. }
-            | Work::Upsert { .. }
-            | Work::ReadModifyWrite { .. }
-            | Work::Delete { .. }
-            | Work::Mix(_)
-            | Work::Sequence(_)
-            | Work::Keep(_)
-            | Work::Arrive(_) => Self::Pairs,
+        let (rows, work) = (cell.rows_of(phase), cell.work(phase));
+        if let Work::Sql(_) = work {
+            return Self::Rows;
         }
+        let by_time =
+            matches!(work, Work::Range(Range { span: Span::Last { .. } | Span::From { .. }, .. }));
+        let finds_at_once = match work.query() {
+            None if !by_time => true,
+            None | Some(Query::Find { .. }) => {
+                let access = Access::best(rows.table, &filters(cell, phase, 0));
+                access.exact && access.by != By::All
+            }
+            Some(Query::Group(group)) => {
+                knows_count && counts_rows(group, rows, &filters(cell, phase, 0))
+            }
+            Some(Query::Latest { .. }) => {
+                newest_from_end(cell, phase) || newest_by_key(cell, phase)
+            }
+            Some(Query::Gaps { .. } | Query::Outliers { .. } | Query::Correlate(_)) => false,
+        };
+        if finds_at_once { Self::Pairs } else { Self::Either }
     }
 }
 
@@ -79,9 +71,9 @@ pub(super) struct QueryRouter {
 }
 
 impl QueryRouter {
-    pub fn new(cell: &Cell, codecs: &Arc<[Codec]>, knows_count: bool) -> Self {
+    pub fn new(cell: &Cell, knows_count: bool) -> Self {
         let (mut decoders, mut views) = (Vec::<Arc<dyn Decode>>::new(), String::new());
-        for (place, rows) in cell.tables.iter().enumerate() {
+        for rows in &cell.tables {
             let (table, mut name) = (rows.table, &*rows.table.name);
             if !order(table).eq(0..table.columns.len()) {
                 name = cell.free_name(&format!("{name}_by_key")).leak();
@@ -91,7 +83,7 @@ impl QueryRouter {
                     "CREATE OR REPLACE TEMPORARY VIEW {view} AS SELECT {all} FROM {name}; "
                 );
             }
-            decoders.push(Arc::new(RowDecoder::new(Arc::clone(codecs), place, table, name)));
+            decoders.push(Arc::new(RowDecoder::new(table, name)));
         }
         let phases = 0..cell.definition.phases.len();
         let routes = phases.map(|phase| Route::for_phase(cell, phase, knows_count)).collect();
@@ -148,9 +140,9 @@ impl QueryRouter {
         found: &mut Found,
     ) -> Result<()> {
         self.prepare(store, number, cell, phase)?;
-        let (statements, arena, looked) = (&self.statements, &Arena::default(), &mut Vec::new());
-        let (written, room) = (&[][..], &mut Vec::new());
-        SqlSession { store, cell, statements, arena, looked, written, room, batches: false }
+        let (statements, arena, written) = (&self.statements, &Arena::default(), &[][..]);
+        let buffers = &mut sql::Buffers::default();
+        SqlSession { store, cell, statements, arena, written, buffers, batches: false, plan: None }
             .perform(phase, i, found)
     }
 }

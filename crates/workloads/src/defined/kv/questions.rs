@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 
 use embermark_contract::{Result, kv};
-use embermark_language::{Correlate, Group};
+use embermark_language::{Group, Query};
 use embermark_model::answer;
-use embermark_model::fingerprint::{Checksum, Fingerprint};
+use embermark_model::fingerprint::Fingerprint;
 use embermark_model::table::Value;
 use smallvec::SmallVec;
 
@@ -15,8 +15,8 @@ use super::super::codec::conditions::Conditions;
 use super::super::outliers::Outliers;
 use super::super::port::with;
 use super::super::{Access, Codec, Filters, Found, Op, correlate, filters};
-use super::native::{counts_rows, newest_by_key};
-use super::session::{Buffers, KvSession, RowSum, foreign};
+use super::native::counts_rows;
+use super::session::{Buffers, KvSession, foreign, print, scan};
 use super::{kernel, walks};
 
 impl KvSession<'_> {
@@ -59,31 +59,83 @@ impl KvSession<'_> {
         })
     }
 
-    /// Reads the rows from a key on, as many as an operation asks for.
-    pub fn rows_from(&mut self, op: Op, key: &[u8], found: &mut Found) -> Result<()> {
-        let mut sum = RowSum::new(self.by_values, &self.codecs[op.table], &mut found.rows);
-        let mut left = self.cell.wanted(op.phase, op.i);
-        let from = kv::Range::between(key, None);
-        self.operations.scan(self.tables[op.table], from, &mut |key, value| {
-            sum.add(key, value);
-            left -= 1;
-            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
-        sum.end()
-    }
-
-    /// Reads whole rows that meet the conditions of an operation.
-    pub fn between(&mut self, op: Op, found: &mut Found) -> Result<()> {
-        let mut sum = RowSum::new(self.by_values, &self.codecs[op.table], &mut found.rows);
-        self.filtered(op, |_, key, value| {
-            sum.add(key, value);
+    /// Adds the rows that meet conditions. `add` returns `None` for a pair that is not one of the
+    /// table's.
+    pub fn add_each(
+        &mut self,
+        filters: &Filters<'_>,
+        table: usize,
+        mut add: impl FnMut(&Codec, &[u8], &[u8]) -> Option<()>,
+    ) -> Result<()> {
+        let mut broken = false;
+        self.filtered_by(filters, table, |codec, key, value| {
+            broken |= add(codec, key, value).is_none();
             ControlFlow::Continue(())
         })?;
-        sum.end()
+        if broken { Err(foreign()) } else { Ok(()) }
+    }
+
+    /// Reads the rows from a key on, as many as an operation asks for.
+    pub fn rows_from(&mut self, op: Op, key: &[u8], found: &mut Found) -> Result<()> {
+        let (by_values, codec) = (self.by_values, &self.codecs[op.table]);
+        let mut left = self.cell.wanted(op.phase, op.i);
+        let from = kv::Range::between(key, None);
+        scan(self.operations, self.tables[op.table], from, |key, value| {
+            found.rows += print(by_values, codec, key, value)?;
+            left -= 1;
+            Some(if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })
+    }
+
+    /// Reads whole rows that meet conditions.
+    pub fn between(
+        &mut self,
+        table: usize,
+        filters: &Filters<'_>,
+        found: &mut Found,
+    ) -> Result<()> {
+        let by_values = self.by_values;
+        self.add_each(filters, table, |codec, key, value| {
+            found.rows += print(by_values, codec, key, value)?;
+            Some(())
+        })
+    }
+
+    /// Answers a query by client code, except `latest`. Does nothing for other work.
+    pub fn answer(&mut self, op: Op, found: &mut Found) -> Result<()> {
+        let (cell, Some(query)) = (self.cell, op.work.query()) else { return Ok(()) };
+        let (rows, filters) = (&cell.tables[op.table], filters(cell, op.phase, op.i));
+        let of = (op.table, &filters);
+        cell.begin_question(op.phase, found);
+        match query {
+            Query::Find { select, .. } if rows.is_whole(select) => {
+                self.between(op.table, &filters, found)
+            }
+            Query::Find { select, .. } => self.add_each(&filters, op.table, |codec, key, value| {
+                let read =
+                    |print, column: &usize| Some(with(print, codec.column(key, value, *column)?));
+                found.rows += select.iter().try_fold(Fingerprint::default(), read)?;
+                Some(())
+            }),
+            Query::Gaps { by, time, longer } => {
+                self.gaps(of, (by, time), longer, &mut found.result)
+            }
+            Query::Outliers { of: column, by, deviations } => {
+                self.outliers(of, (column, by), deviations, &mut found.result)
+            }
+            Query::Correlate(question) => {
+                correlate::answer(question, &mut found.result, &mut |group, result| {
+                    self.group(group, &of_conditions(rows, &group.conditions), result)
+                })
+            }
+            Query::Group(group) => self.group(group, &filters, &mut found.result),
+            // It is found from the ends of values, where the key allows it.
+            Query::Latest { .. } => Ok(()),
+        }
     }
 
     /// Groups the rows that meet conditions.
-    pub fn group(
+    fn group(
         &mut self,
         group: &Group,
         filters: &Filters<'_>,
@@ -91,28 +143,26 @@ impl KvSession<'_> {
     ) -> Result<()> {
         let (codec, of) = (&self.codecs[group.table], &self.cell.tables[group.table]);
         let table = of.table;
-        if counts_rows(group, of) {
+        if counts_rows(group, of, filters) {
             let rows = self.count(group.table)?;
-            result.clear();
             result.extend(group.compute.iter().map(|_| answer::Value::Int(rows.cast_signed())));
             return Ok(());
         }
-        let by_key = !matches!(Access::best(table, filters).by, By::Index(_));
-        let in_order = by_key.then_some(&*table.key);
+        let in_order = self.comes_by_key(group.table, filters).then_some(&*table.key);
         if let Some(mut groups) = kernel::Groups::new(group, codec, in_order) {
-            self.filtered_by(filters, group.table, |_, key, value| {
+            self.add_each(filters, group.table, |_, key, value| {
                 groups.add(key, value);
-                ControlFlow::Continue(())
+                Some(())
             })?;
             groups.result(result);
             return Ok(());
         }
         let mut groups = Groups::new(group);
-        self.filtered_by(filters, group.table, |codec, key, value| {
+        self.add_each(filters, group.table, |codec, key, value| {
             // A foreign pair is a row of absent values here, as in the kernel, which cannot tell
             // the two apart. The oracle finds the answer wrong.
             groups.add(|column| codec.column(key, value, column).unwrap_or(Value::Null));
-            ControlFlow::Continue(())
+            Some(())
         })?;
         groups.result(result);
         Ok(())
@@ -131,107 +181,62 @@ impl KvSession<'_> {
         Ok(rows)
     }
 
-    /// Correlates two groups by the means of each.
-    pub fn correlate(&mut self, op: Op, question: &Correlate, found: &mut Found) -> Result<()> {
-        let cell = self.cell;
-        let rows = &cell.tables[question.table];
-        cell.begin_question(op.phase, found);
-        correlate::answer(question, &mut found.result, &mut |group, result| {
-            self.group(group, &of_conditions(rows, &group.conditions), result)
-        })
-    }
-
     /// Finds values far from the mean of their group.
-    pub fn outliers(
+    fn outliers(
         &mut self,
-        op: Op,
+        (table, filters): (usize, &Filters<'_>),
         (of, by): (usize, usize),
         deviations: f64,
-        found: &mut Found,
+        result: &mut Vec<answer::Value>,
     ) -> Result<()> {
-        let (cell, Op { phase, i, table, .. }, codec) = (self.cell, op, &self.codecs[op.table]);
-        let (table_of, filters) = (cell.tables[table].table, filters(cell, phase, i));
-        let together = table_of.key.first() == Some(&by)
-            && !matches!(Access::best(table_of, &filters).by, By::Index(_));
-        cell.begin_question(phase, found);
-        let (columns, key) = ((of, by), &*table_of.key);
+        let (codec, columns, key) =
+            (&self.codecs[table], (of, by), &*self.cell.tables[table].table.key);
+        let together = key.first() == Some(&by) && self.comes_by_key(table, filters);
         if let Some(mut outliers) = walks::Outliers::new(codec, key, columns, deviations, together)
         {
-            self.filtered_by(&filters, table, |_, key, value| {
-                outliers.add(key, value, &mut found.result);
-                ControlFlow::Continue(())
+            self.add_each(filters, table, |_, key, value| {
+                outliers.add(key, value, result);
+                Some(())
             })?;
-            outliers.end(&mut found.result);
+            outliers.end(result);
             return Ok(());
         }
-        let (mut outliers, mut broken) = (Outliers::new(deviations, together), false);
-        self.filtered_by(&filters, table, |codec, pair_key, value| {
+        let mut outliers = Outliers::new(deviations, together);
+        self.add_each(filters, table, |codec, pair_key, value| {
             let column = |column: usize| codec.column(pair_key, value, column);
             let own: Option<SmallVec<[Value<'_>; 4]>> = key.iter().map(|at| column(*at)).collect();
-            match (column(by), column(of), own) {
-                (Some(of_group), Some(number), Some(own)) => outliers.add(of_group, number, own),
-                _ => broken = true,
-            }
-            ControlFlow::Continue(())
+            outliers.add(column(by)?, column(of)?, own?);
+            Some(())
         })?;
-        outliers.result(&mut found.result);
-        if broken { Err(foreign()) } else { Ok(()) }
-    }
-
-    /// Finds gaps in the times of each value of a column.
-    pub fn gaps(
-        &mut self,
-        op: Op,
-        (by, time): (usize, usize),
-        longer: i64,
-        found: &mut Found,
-    ) -> Result<()> {
-        let Op { phase, i, table, .. } = op;
-        let (cell, codec, mut broken) = (self.cell, &self.codecs[table], false);
-        let (rows, filters) = (&cell.tables[table], filters(cell, phase, i));
-        let in_order = newest_by_key(rows, by, time)
-            && !matches!(Access::best(rows.table, &filters).by, By::Index(_));
-        cell.begin_question(phase, found);
-        let columns = (by, time);
-        if let (true, Some(mut gaps)) = (in_order, walks::Gaps::new(codec, columns, longer)) {
-            self.filtered_by(&filters, table, |_, key, _| {
-                broken |= gaps.add(key, &mut found.result).is_none();
-                ControlFlow::Continue(())
-            })?;
-            return if broken { Err(foreign()) } else { Ok(()) };
-        }
-        let mut gaps = Gaps::new(longer, in_order);
-        self.filtered_by(&filters, table, |codec, key, value| {
-            match (codec.column(key, value, by), codec.column(key, value, time)) {
-                (Some(of), Some(at)) => gaps.add(of, at),
-                _ => broken = true,
-            }
-            ControlFlow::Continue(())
-        })?;
-        if broken {
-            return Err(foreign());
-        }
-        gaps.result(&mut found.result);
+        outliers.result(result);
         Ok(())
     }
 
-    /// Reads columns of the rows that meet conditions.
-    pub fn find(&mut self, op: Op, select: &[usize], found: &mut Found) -> Result<()> {
-        found.rows = Checksum::default();
-        if self.cell.tables[op.table].is_whole(select) {
-            return self.between(op, found);
+    /// Finds gaps in the times of each value of a column.
+    fn gaps(
+        &mut self,
+        (table, filters): (usize, &Filters<'_>),
+        (by, time): (usize, usize),
+        longer: i64,
+        result: &mut Vec<answer::Value>,
+    ) -> Result<()> {
+        let (codec, columns) = (&self.codecs[table], (by, time));
+        let key = &self.cell.tables[table].table.key;
+        let in_order = key.starts_with(&[by, time]) && self.comes_by_key(table, filters);
+        if let (true, Some(mut gaps)) = (in_order, walks::Gaps::new(codec, columns, longer)) {
+            return self.add_each(filters, table, |_, key, _| gaps.add(key, result));
         }
-        let (mut rows, mut broken) = (Checksum::default(), false);
-        self.filtered(op, |codec, key, value| {
-            let read =
-                |print, column: &usize| Some(with(print, codec.column(key, value, *column)?));
-            match select.iter().try_fold(Fingerprint::default(), read) {
-                Some(print) => rows += print,
-                None => broken = true,
-            }
-            ControlFlow::Continue(())
+        let mut gaps = Gaps::new(longer, in_order);
+        self.add_each(filters, table, |codec, key, value| {
+            gaps.add(codec.column(key, value, by)?, codec.column(key, value, time)?);
+            Some(())
         })?;
-        found.rows = rows;
-        if broken { Err(foreign()) } else { Ok(()) }
+        gaps.result(result);
+        Ok(())
+    }
+
+    /// Returns whether the rows that meet conditions come in the order of their keys.
+    fn comes_by_key(&self, table: usize, filters: &Filters<'_>) -> bool {
+        !matches!(Access::best(self.cell.tables[table].table, filters).by, By::Index(_))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use embermark_contract::kv::{Operations, Table};
+use embermark_contract::kv::{self, Operations, Table};
 use embermark_contract::{EngineError, Result};
 use embermark_language::{Range, Removed, Span, Work};
 use embermark_model::fingerprint::{Checksum, Fingerprint};
@@ -125,39 +125,29 @@ impl<'a> KvSession<'a> {
             Work::Range(Range { span: Span::Rows { .. }, .. }) => {
                 steps.each(|i| self.rows_from(op(i), keys.at(i, &mut room), found))
             }
-            Work::Range(_) => steps.each(|i| self.between(op(i), found)),
+            Work::Range(_) => steps.each(|i| self.between(table, &filters(cell, phase, i), found)),
             Work::Latest { .. } if newest_from_end(cell, phase) => {
                 steps.each(|i| self.newest_from_end(op(i), &mut found.rows))
             }
-            Work::Latest { by, time, .. } if cell.adds_up(phase) => steps.each(|i| {
-                let is_last = cell.each(phase, i).is_some_and(|(column, _)| column == *by);
-                if is_last && newest_by_key(&cell.tables[table], *by, *time) {
-                    self.newest_of_value(op(i), &mut found.rows)
-                } else {
-                    self.newest_of_all(op(i), (*by, *time), &mut found.rows)
-                }
-            }),
-            Work::Latest { by, time, .. } => steps.each(|i| {
-                found.rows = Checksum::default();
-                if newest_by_key(&cell.tables[table], *by, *time) {
-                    self.newest_by_key(table, &mut found.rows)
-                } else {
-                    self.newest_of_all(op(i), (*by, *time), &mut found.rows)
-                }
-            }),
-            Work::Gaps { by, time, longer, .. } => {
-                steps.each(|i| self.gaps(op(i), (*by, *time), *longer, found))
+            Work::Latest { by, time, .. } => {
+                let (by_key, adds_up) = (newest_by_key(cell, phase), cell.adds_up(phase));
+                steps.each(|i| {
+                    if !adds_up {
+                        found.rows = Checksum::default();
+                    }
+                    match (by_key, adds_up) {
+                        (true, true) => self.newest_of_value(op(i), &mut found.rows),
+                        (true, false) => self.newest_by_key(table, &mut found.rows),
+                        _ => self.newest_of_all(op(i), (*by, *time), &mut found.rows),
+                    }
+                })
             }
-            Work::Outliers { of, by, deviations, .. } => {
-                steps.each(|i| self.outliers(op(i), (*of, *by), *deviations, found))
-            }
-            Work::Correlate(question) => steps.each(|_| self.correlate(all, question, found)),
-            Work::Find { select, .. } => steps.each(|_| self.find(all, select, found)),
+            Work::Find { .. }
+            | Work::Gaps { .. }
+            | Work::Outliers { .. }
+            | Work::Correlate(_)
+            | Work::Group(_) => steps.each(|i| self.answer(op(i), found)),
             Work::UpdateWhere { .. } => steps.each(|_| self.update_where(all, found)),
-            Work::Group(group) => steps.each(|i| {
-                cell.begin_question(phase, found);
-                self.group(group, &filters(cell, phase, i), &mut found.result)
-            }),
             Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {
                 Ok(0)
             }
@@ -220,34 +210,21 @@ pub(super) struct Buffers {
     pub(super) ends: Vec<(usize, usize)>,
 }
 
-/// Adds up the rows of pairs.
-pub(super) struct RowSum<'a> {
-    by_values: bool,
-    codec: &'a Codec,
-    rows: &'a mut Checksum,
-    /// Whether a pair was not one of the table's.
-    broken: bool,
-}
-
-impl<'a> RowSum<'a> {
-    /// Adds to `rows` the bytes of pairs, or the values of their rows.
-    pub(super) const fn new(by_values: bool, codec: &'a Codec, rows: &'a mut Checksum) -> Self {
-        Self { by_values, codec, rows, broken: false }
-    }
-
-    /// Adds a pair.
-    #[inline]
-    pub(super) fn add(&mut self, key: &[u8], value: &[u8]) {
-        match print(self.by_values, self.codec, key, value) {
-            Some(print) => *self.rows += print,
-            None => self.broken = true,
-        }
-    }
-
-    /// Returns whether every pair was one of the table's.
-    pub(super) fn end(self) -> Result<()> {
-        if self.broken { Err(foreign()) } else { Ok(()) }
-    }
+/// Visits the pairs of a range. `visit` returns `None` for a pair that is not one of the table's.
+pub(super) fn scan(
+    operations: &mut dyn Operations,
+    table: Table,
+    range: kv::Range<'_>,
+    mut visit: impl FnMut(&[u8], &[u8]) -> Option<ControlFlow<()>>,
+) -> Result<()> {
+    let mut broken = false;
+    operations.scan(table, range, &mut |key, value| {
+        visit(key, value).unwrap_or_else(|| {
+            broken = true;
+            ControlFlow::Break(())
+        })
+    })?;
+    if broken { Err(foreign()) } else { Ok(()) }
 }
 
 /// Returns what a pair adds: its bytes, or the values of its row.

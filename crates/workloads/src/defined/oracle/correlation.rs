@@ -9,7 +9,7 @@ use embermark_model::table::{OwnedValue, Value};
 
 use super::super::Rows;
 use super::RowSet;
-use super::statistics::{mean, mean_and_deviation, sum};
+use super::statistics::{mean, mean_and_deviation, number, sum};
 
 /// A correlation of two series.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -116,11 +116,7 @@ fn means(
     let mut buckets: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
     for place in there.each() {
         let value = |column| rows.value(place, column);
-        let number = match value(question.of) {
-            Value::Int(value) => value as f64,
-            Value::Float(value) => value,
-            _ => continue,
-        };
+        let Some(number) = number(value(question.of)) else { continue };
         if let (true, Value::Int(time)) =
             (compare(&value(question.by), &group.as_value()).is_eq(), value(question.time))
         {

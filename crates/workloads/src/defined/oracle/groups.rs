@@ -11,6 +11,7 @@ use embermark_model::table::{OwnedValue, TimeUnit, Value};
 use super::super::Rows;
 use super::super::row::owned;
 use super::RowSet;
+use super::statistics::number;
 
 /// A group, and what is computed of it.
 #[derive(Debug)]
@@ -63,7 +64,8 @@ pub(super) fn met<'a>(rows: &'a Rows, conditions: &'a [Condition]) -> impl Fn(us
     }
 }
 
-/// Returns whether an operator accepts the result of a comparison.
+/// Returns whether an operator accepts the result of a comparison. The oracle has its own, so that a
+/// mistake in what it judges shows.
 const fn holds(operator: Operator, order: Ordering) -> bool {
     match operator {
         Operator::Equal => order.is_eq(),
@@ -120,11 +122,7 @@ struct Accumulated {
 impl Accumulated {
     fn add(&mut self, value: Value<'_>) {
         self.count += 1;
-        let number = match value {
-            Value::Int(value) => value as f64,
-            Value::Float(value) => value,
-            _ => 0.0,
-        };
+        let number = number(value).unwrap_or(0.0);
         self.sum += number;
         self.size += number.abs();
         let below = |a: &Option<OwnedValue>, order: Ordering| {

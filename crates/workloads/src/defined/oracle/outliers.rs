@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use embermark_model::answer::{Difference, TOLERANCE, Value as Answered};
-use embermark_model::table::Value;
 
 use super::super::Rows;
 use super::super::row::owned;
 use super::RowSet;
-use super::statistics::mean_and_deviation;
+use super::statistics::{mean_and_deviation, number};
 
 /// Rows of a group: positions with values.
 type Group = Vec<(usize, f64)>;
@@ -28,11 +27,7 @@ pub(super) fn check_outliers(
 ) -> Result<(), Difference> {
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
     for place in there.each() {
-        let number = match rows.value(place, of) {
-            Value::Int(value) => value as f64,
-            Value::Float(value) => value,
-            _ => continue,
-        };
+        let Some(number) = number(rows.value(place, of)) else { continue };
         match owned(rows.value(place, by)) {
             Answered::Null => {}
             group => groups.entry(group.to_string()).or_default().push((place, number)),

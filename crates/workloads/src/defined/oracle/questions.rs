@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use embermark_data::table::compare;
-use embermark_language::{Condition, NewestQuery, Operator, Query};
+use embermark_language::{Condition, Group, Operator, Query, Span, Work};
 use embermark_model::answer::{Difference, Value as Answered};
 use embermark_model::fingerprint::Checksum;
 use embermark_model::table::Value;
@@ -25,60 +25,53 @@ impl Oracle {
         print: &Print<'_>,
     ) -> Result<(), Difference> {
         let (cell, of) = (&*self.cell, self.cell.rows_of(phase));
-        let each = |check: &Check<'_>| each(cell, phase, (there, asked), found, check);
-        let rows = |expected: Checksum| check_rows(expected, found);
         let Some(query) = cell.work(phase).query() else { return Ok(()) };
-        match query {
-            Query::Latest { by, time } if cell.adds_up(phase) => {
-                let newest = (0..asked as usize)
-                    .map(|i| latest(of, &of_question(cell, phase, i, there), (by, time), print));
-                rows(newest.collect())
-            }
-            Query::Latest { by, time } => rows(latest(of, there, (by, time), print)),
-            Query::Find { conditions, .. } => {
-                let is_met = groups::met(of, conditions);
-                let met = there.each().filter(|place| is_met(*place));
-                rows(met.map(|place| print(&values(of, place))).collect())
-            }
-            Query::Gaps { by, time, longer } => {
-                each(&|there, found| check_gaps(of, there, (by, time), longer, found))
-            }
-            Query::Outliers { of: column, by, deviations } => {
-                each(&|there, found| check_outliers(of, there, (column, by), deviations, found))
-            }
-            Query::Correlate(question) => check_correlation(of, there, question, &found.result),
-            Query::Group(group) => {
-                each(&|there, found| groups::check(group, groups::all(of, there, group), found))
-            }
+        if !cell.adds_up(phase) {
+            return check_answer(of, there, query, (found, &found.result), print);
         }
+        // Each question is about other ones of the existing rows.
+        if let Query::Latest { by, time } = query {
+            let newest = (0..asked as usize)
+                .map(|i| latest(of, &of_question(cell, phase, i, there), (by, time), print));
+            return check_rows(newest.collect(), found);
+        }
+        let mut from = 0;
+        for i in 0..asked as usize {
+            let Some(to) = found.ends.get(i).copied() else {
+                return Err(Difference(format!("there are answers to {i} of {asked} questions")));
+            };
+            let value = cell.each(phase, i).map(|(_, value)| value);
+            let there = of_question(cell, phase, i, there);
+            check_answer(of, &there, query, (found, &found.result[from..to]), print)
+                .map_err(|Difference(what)| Difference(format!("of {value:?}: {what}")))?;
+            from = to;
+        }
+        Ok(())
     }
 }
 
-/// Checks the answer to a question about these rows.
-type Check<'a> = dyn Fn(&RowSet, &[Answered]) -> Result<(), Difference> + 'a;
-
-/// Checks the answer of each question of a phase. Each is about other ones of the existing rows.
-pub(super) fn each(
-    cell: &Cell,
-    phase: usize,
-    (there, asked): (&RowSet, u64),
-    found: &Found,
-    check: &Check<'_>,
+/// Checks the answer to a question about these rows: the rows found, or this part of the result.
+fn check_answer(
+    of: &Rows,
+    there: &RowSet,
+    query: Query<'_>,
+    (found, result): (&Found, &[Answered]),
+    print: &Print<'_>,
 ) -> Result<(), Difference> {
-    if !cell.adds_up(phase) {
-        return check(there, &found.result);
+    match query {
+        Query::Latest { by, time } => check_rows(latest(of, there, (by, time), print), found),
+        Query::Find { conditions, .. } => {
+            let is_met = groups::met(of, conditions);
+            let met = there.each().filter(|place| is_met(*place));
+            check_rows(met.map(|place| print(&values(of, place))).collect(), found)
+        }
+        Query::Gaps { by, time, longer } => check_gaps(of, there, (by, time), longer, result),
+        Query::Outliers { of: column, by, deviations } => {
+            check_outliers(of, there, (column, by), deviations, result)
+        }
+        Query::Correlate(question) => check_correlation(of, there, question, result),
+        Query::Group(group) => groups::check(group, groups::all(of, there, group), result),
     }
-    let mut from = 0;
-    for i in 0..asked as usize {
-        let Some(to) = found.ends.get(i).copied() else {
-            return Err(Difference(format!("there are answers to {i} of {asked} questions")));
-        };
-        let of = cell.each(phase, i).map(|(_, value)| value);
-        check(&of_question(cell, phase, i, there), &found.result[from..to])
-            .map_err(|Difference(what)| Difference(format!("of {of:?}: {what}")))?;
-        from = to;
-    }
-    Ok(())
 }
 
 /// Returns those of the existing rows that question `i` of a phase is about.
@@ -139,18 +132,19 @@ pub fn check(
     let same = |expected: Checksum| check_rows(expected, found);
     let own =
         |places: Range<usize>| -> Vec<usize> { places.filter(|place| is_of(place)).collect() };
-    match cell.work(phase).newest_query() {
-        Some(NewestQuery::Latest { by, time }) => {
-            if cell.each(phase, i).is_none_or(|(column, _)| column != by) {
-                return same(latest(rows, &RowSet::These(own(there)), (by, time), print));
-            }
+    let work = cell.work(phase);
+    let is_by = |by: usize| cell.each(phase, i).is_some_and(|(column, _)| column == by);
+    let places = match work {
+        &Work::Latest { by, time, .. } if is_by(by) => {
             // From the newest row back to the first of another time.
             let mut newest = there.rev().filter(|place| is_of(place)).peekable();
             let at = newest.peek().map(|place| rows.value(*place, time));
             let newest = newest.take_while(|place| Some(rows.value(*place, time)) == at);
-            same(newest.map(|place| print(&values(rows, place))).collect())
+            return same(newest.map(|place| print(&values(rows, place))).collect());
         }
-        Some(NewestQuery::Last { of, time, units }) => {
+        &Work::Range(embermark_language::Range {
+            span: Span::Last { of, time, units }, ..
+        }) => {
             let from = Value::Int(rows.end(time) - units + 1);
             let value = cell.range_value(phase, i);
             let places = since(rows, there, time, from);
@@ -159,21 +153,18 @@ pub fn check(
                 value != Some(Value::Null) && of.map(|of| rows.value(*place, of)) == value
             };
             let met = places.filter(is_met);
-            same(met.map(|place| print(&values(rows, place))).collect())
+            return same(met.map(|place| print(&values(rows, place))).collect());
         }
-        Some(NewestQuery::Find(conditions)) => {
-            let places = bounded(rows, there, conditions);
-            let is_met = groups::met(rows, conditions);
-            let met = places.filter(|place| is_met(*place));
-            same(met.map(|place| print(&values(rows, place))).collect())
-        }
-        Some(NewestQuery::Group(group)) => {
-            let places = RowSet::These(own(bounded(rows, there, &group.conditions)));
-            groups::check(group, groups::all(rows, &places, group), &found.result)
+        Work::Latest { .. } => own(there),
+        Work::Find { conditions, .. } | Work::Group(Group { conditions, .. }) => {
+            own(bounded(rows, there, conditions))
         }
         // A file with another question is refused.
-        None => Err(Difference("no oracle knows the answer".to_owned())),
-    }
+        _ => return Err(Difference("no oracle knows the answer".to_owned())),
+    };
+    let there = RowSet::These(places);
+    let check = |query| check_answer(rows, &there, query, (found, &found.result), print);
+    work.query().map_or(Ok(()), check)
 }
 
 /// Returns the rows at or after a time, where rows are in the order of time.

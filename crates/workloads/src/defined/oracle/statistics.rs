@@ -1,5 +1,16 @@
 //! Sums and moments, compensated, so that the rounding of the oracle is far below the tolerance.
 
+use embermark_model::table::Value;
+
+/// Returns a value as a number, if it is one.
+pub(super) const fn number(value: Value<'_>) -> Option<f64> {
+    match value {
+        Value::Int(value) => Some(value as f64),
+        Value::Float(value) => Some(value),
+        _ => None,
+    }
+}
+
 /// A sum with Neumaier's compensation (A. Neumaier, Rundungsfehleranalyse einiger Verfahren zur
 /// Summation endlicher Summen, 1974).
 #[derive(Clone, Copy, Debug, Default)]

@@ -16,6 +16,7 @@ pub(super) mod statistics;
 use embermark_contract::EngineError;
 use embermark_model::table::{Column, ColumnType, Table, TimeUnit};
 
+use super::super::documents::has_binary;
 use conditions::quoted;
 
 /// A field with the value 1 in every point of a table whose columns can all be absent. No column
@@ -45,8 +46,7 @@ impl Measurement {
     /// columns that are tags in addition to a key of one number.
     pub fn new(table: &'static Table, found_by: &[usize]) -> Result<Self, String> {
         let of = |column: usize| table.columns[column].of;
-        let is_binary = |column: &Column| column.within.as_ref().is_some_and(|own| own.binary);
-        if table.columns.iter().any(is_binary) {
+        if has_binary(table) {
             return Err("JSON columns of a binary form".to_owned());
         }
         let time = table.key.iter().rev().find_map(|column| match of(*column) {
@@ -57,17 +57,17 @@ impl Measurement {
             }
             _ => None,
         });
-        let (time, unit) = (time.map(|(time, _)| time), time.map(|(_, unit)| unit));
-        let unit = unit.unwrap_or(TimeUnit::Nanoseconds);
-        let is_tag = |column: &usize| match time {
-            Some(time) => time != *column,
-            None => is_indexed(table, *column),
-        };
-        let of_key = time.is_some().then_some(&table.key).into_iter().flatten().copied();
-        let all = (0..table.columns.len()).filter(|_| time.is_none());
-        let found_by = found_by.iter().copied().filter(|_| time.is_some() && table.key.len() == 1);
-        let tags: Vec<usize> = of_key.chain(all).filter(is_tag).chain(found_by).collect();
+        let (time, unit) =
+            time.map_or((None, TimeUnit::Nanoseconds), |(time, unit)| (Some(time), unit));
         let all = 0..table.columns.len();
+        let tags: Vec<usize> = match time {
+            Some(time) => {
+                let others = table.key.iter().filter(|column| **column != time);
+                let found_by = if table.key.len() == 1 { found_by } else { &[] };
+                others.chain(found_by).copied().collect()
+            }
+            None => all.clone().filter(|column| is_indexed(table, *column)).collect(),
+        };
         let is_field = |column: &usize| time != Some(*column) && !tags.contains(column);
         let fields: Vec<usize> = all.filter(is_field).collect();
         for (n, column) in table.columns.iter().enumerate() {

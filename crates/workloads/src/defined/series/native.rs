@@ -2,11 +2,11 @@
 //! allows.
 
 use embermark_contract::{EngineError, Result};
-use embermark_language::{Group, Operator, Query, Range, Removed, Span, Work};
+use embermark_language::{Operator, Query, Range, Removed, Span, Work};
 use embermark_model::result::Execution;
 use embermark_model::table::ColumnType;
 
-use super::super::kind::rows_at_once;
+use super::super::kind::{changes_rows, conditions_of, rows_at_once};
 use super::super::{Cell, Filters, Question, filters};
 use super::influxql::Measurement;
 
@@ -19,30 +19,14 @@ pub(super) const FAMILY: &str = "a series store";
 /// change rows, or range over them: the order of tags is not that of keys.
 pub(super) fn found_by(cell: &Cell, table: usize) -> Vec<usize> {
     let (rows, mut found) = (&cell.tables[table], Vec::new());
-    for phase in &cell.definition.phases {
-        let conditions = match &phase.work {
-            work if work.table() != Some(table) => continue,
-            Work::Find { conditions, .. } | Work::Group(Group { conditions, .. }) => conditions,
-            Work::Insert { .. }
-            | Work::Get { .. }
-            | Work::Open { .. }
-            | Work::Latest { .. }
-            | Work::Gaps { .. }
-            | Work::Outliers { .. }
-            | Work::Correlate(_)
-            | Work::Sql(_)
-            | Work::Mix(_)
-            | Work::Sequence(_)
-            | Work::Keep(_) => continue,
-            Work::Range(_)
-            | Work::Update { .. }
-            | Work::UpdateWhere { .. }
-            | Work::Upsert { .. }
-            | Work::ReadModifyWrite { .. }
-            | Work::Delete { .. }
-            | Work::Arrive(_) => return Vec::new(),
-        };
-        let equal = conditions.iter().filter(|condition| condition.operator == Operator::Equal);
+    let works = cell.definition.phases.iter().map(|phase| &phase.work);
+    for work in works.filter(|work| work.table() == Some(table)) {
+        let is_range = matches!(work, Work::Range(_));
+        if is_range || (changes_rows(work) && !matches!(work, Work::Insert { .. })) {
+            return Vec::new();
+        }
+        let conditions = conditions_of(work).iter();
+        let equal = conditions.filter(|condition| condition.operator == Operator::Equal);
         found.extend(equal.map(|condition| condition.column).filter(|column| {
             let of = &rows.table.columns[*column];
             let is_plain = of.of == ColumnType::Text && !of.nullable && of.within.is_none();
@@ -89,14 +73,6 @@ pub(super) fn execution(
             return unsupported("to delete by a field, only by tags and the time of points");
         }
         Work::UpdateWhere { .. } | Work::Delete { removed: Removed::Where { .. }, .. } => false,
-        Work::Latest { .. }
-        | Work::Find { .. }
-        | Work::Gaps { .. }
-        | Work::Outliers { .. }
-        | Work::Correlate(_) => {
-            let filters = filters(cell, phase, 0);
-            work.query().is_some_and(|query| answers(measurement, query, &filters))
-        }
         Work::Range(range) => match range.span {
             Span::Rows { .. } if !measurement.tags.is_empty() => {
                 return unsupported("rows in the order of tags, only in the order of time");
@@ -112,17 +88,11 @@ pub(super) fn execution(
                 group.order.is_empty() && group.limit.is_none() && group.having.is_empty();
             !questions[phase].is_empty() && as_asked
         }
-        Work::Insert { .. }
-        | Work::Get { .. }
-        | Work::Open { .. }
-        | Work::Upsert { .. }
-        | Work::ReadModifyWrite { .. }
-        | Work::Delete { .. }
-        | Work::Sql(_)
-        | Work::Mix(_)
-        | Work::Sequence(_)
-        | Work::Keep(_)
-        | Work::Arrive(_) => true,
+        // Other work that is not a query is native.
+        work => {
+            let query = work.query();
+            query.is_none_or(|query| answers(measurement, query, &filters(cell, phase, 0)))
+        }
     };
     Ok(if native { Execution::Native } else { Execution::ClientSide })
 }
@@ -142,30 +112,17 @@ pub(super) fn answers(of: &Measurement, query: Query<'_>, filters: &Filters<'_>)
 
 /// Returns whether a phase finds or changes points by the keys of their rows.
 const fn is_by_key(work: &Work) -> bool {
-    match work {
+    matches!(
+        work,
         Work::Get { .. }
-        | Work::Open { reads: true, .. }
-        | Work::Range(Range { span: Span::Rows { .. }, .. })
-        | Work::Update { .. }
-        | Work::UpdateWhere { .. }
-        | Work::Upsert { .. }
-        | Work::ReadModifyWrite { .. }
-        | Work::Delete { .. } => true,
-        Work::Insert { .. }
-        | Work::Open { reads: false, .. }
-        | Work::Latest { .. }
-        | Work::Range(Range { span: Span::Last { .. } | Span::From { .. }, .. })
-        | Work::Find { .. }
-        | Work::Gaps { .. }
-        | Work::Outliers { .. }
-        | Work::Correlate(_)
-        | Work::Group(_)
-        | Work::Sql(_)
-        | Work::Mix(_)
-        | Work::Sequence(_)
-        | Work::Keep(_)
-        | Work::Arrive(_) => false,
-    }
+            | Work::Open { reads: true, .. }
+            | Work::Range(Range { span: Span::Rows { .. }, .. })
+            | Work::Update { .. }
+            | Work::UpdateWhere { .. }
+            | Work::Upsert { .. }
+            | Work::ReadModifyWrite { .. }
+            | Work::Delete { .. }
+    )
 }
 
 #[cfg(test)]

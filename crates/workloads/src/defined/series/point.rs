@@ -13,8 +13,7 @@ use super::influxql::{MARK, Measurement};
 
 /// Decodes a point.
 pub(super) fn values<'a>(point: &'a dyn ResultRow, of: &Measurement) -> Result<Values<'a>> {
-    let columns = of.table.columns.iter().enumerate();
-    columns.map(|(column, def)| value(point, column, column, def.of, of)).collect()
+    (0..of.table.columns.len()).map(|column| value(point, column, column, of)).collect()
 }
 
 /// Decodes a column of a table at a position of an answer.
@@ -22,9 +21,9 @@ pub(super) fn value<'a>(
     point: &'a dyn ResultRow,
     at: usize,
     column: usize,
-    of: ColumnType,
     measurement: &Measurement,
 ) -> Result<Value<'a>> {
+    let of = measurement.table.columns[column].of;
     if Some(column) == measurement.time {
         let time = point.int(at)?.unwrap_or_default();
         return Ok(Value::Int(time.div_euclid(measurement.nanoseconds())));

@@ -5,13 +5,14 @@ mod statistics;
 
 use embermark_contract::series::SeriesStore;
 use embermark_contract::{EngineError, Result};
-use embermark_language::{Removed, Work};
+use embermark_language::{Operator, Removed, Work};
 use embermark_model::table::{OwnedValue, Value};
 
 use super::super::kind::rows_at_once;
 use super::super::row::Values;
 use super::super::{
-    Arena, Cell, Found, Op, OwnedKey, Question, Session, Shared, Steps, filters, fingerprint,
+    Arena, Cell, Filters, Found, Op, OwnedKey, Question, Session, Shared, Steps, filters,
+    fingerprint,
 };
 use super::influxql::Measurement;
 use super::native::FAMILY;
@@ -48,13 +49,7 @@ impl Session for SeriesSession<'_> {
     fn find_rows(&mut self, phase: usize) -> Result<usize> {
         let (cell, tables) = (self.cell, self.tables);
         let Ok(of) = &tables[Op::new(cell, phase, 0).table] else { return Ok(0) };
-        let (mut keys, filters) = (std::mem::take(self.looked), filters(cell, phase, 0));
-        keys.clear();
-        let key = &of.table.key;
-        self.filtered(of, &filters, &mut |row| {
-            keys.push(key.iter().map(|column| row[*column].to_owned()).collect());
-        })?;
-        *self.looked = keys;
+        self.find_keys(of, &filters(cell, phase, 0))?;
         Ok(self.looked.len())
     }
 
@@ -63,7 +58,7 @@ impl Session for SeriesSession<'_> {
         let Ok(of) = &tables[op.table] else { return Ok(()) };
         let key: Values<'_> = key.iter().map(OwnedValue::as_value).collect();
         if let Work::Delete { .. } = op.work {
-            of.delete(&key, self.text);
+            of.delete(&of.is_key(&key), self.text);
             return self.store.execute(self.text);
         }
         write_set(self.store, self.cell, of, op, key)
@@ -75,19 +70,16 @@ impl Session for SeriesSession<'_> {
         // Tables that cannot be measurements are refused earlier.
         let Ok(of) = &tables[table] else { return Ok(()) };
         match work {
-            Work::Insert { .. } => {
-                let row = Row::whole(of, &cell.tables[table], i)?;
+            Work::Insert { .. } | Work::Upsert { .. } => {
+                let row = match work {
+                    Work::Insert { .. } => Row::whole(of, &cell.tables[table], i)?,
+                    _ => Row::of_values(of, &cell.upserted(phase, i))?,
+                };
                 self.store.write(&of.table.name, &row.point())?;
                 found.changed += 1;
             }
             Work::Get { .. } | Work::Open { .. } => {
                 self.get(of, op, found)?;
-            }
-            Work::Upsert { .. } => {
-                let values = cell.upserted(phase, i);
-                let row = Row::of_values(of, &values)?;
-                self.store.write(&of.table.name, &row.point())?;
-                found.changed += 1;
             }
             work if rows_at_once(work) > 1 => self.change_span(of, op)?,
             Work::Update { keys, .. } => {
@@ -104,23 +96,14 @@ impl Session for SeriesSession<'_> {
                 }
             }
             Work::Delete { removed, .. } => self.delete(of, op, removed, found)?,
-            Work::Latest { by, time, .. } => self.latest(of, op, (*by, *time), found)?,
             Work::Range(range) => self.range(of, op, range, found)?,
-            Work::Gaps { by, time, longer, .. } => {
-                self.gaps(of, op, (*by, *time), *longer, found)?;
-            }
-            Work::Outliers { of: column, by, deviations, .. } => {
-                self.outliers(of, op, (*column, *by), *deviations, found)?;
-            }
-            Work::Correlate(question) => self.correlate(of, op, question, found)?,
-            Work::Find { select, .. } => self.find(of, op, select, found)?,
             Work::UpdateWhere { .. } => self.change_where(phase, found)?,
-            Work::Group(group) => {
-                let (questions, filters) = (&self.questions[phase], filters(cell, phase, i));
-                let question = questions.get(i % questions.len().max(1));
-                cell.begin_question(phase, found);
-                self.group(of, question, group, &filters, &mut found.result)?;
-            }
+            Work::Latest { .. }
+            | Work::Find { .. }
+            | Work::Gaps { .. }
+            | Work::Outliers { .. }
+            | Work::Correlate(_)
+            | Work::Group(_) => self.answer(of, op, found)?,
             Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {}
         }
         Ok(())
@@ -145,16 +128,15 @@ impl SeriesSession<'_> {
         found: &mut Found,
     ) -> Result<()> {
         let cell = self.cell;
-        match removed {
+        let filters = match removed {
             Removed::Where { .. } => return self.change_where(op.phase, found),
-            Removed::Keys { .. } => {
-                of.delete(&cell.key_in(self.arena, op.phase, op.i), self.text);
-            }
+            Removed::Keys { .. } => of.is_key(&cell.key_in(self.arena, op.phase, op.i)),
             Removed::Older { time, units } => {
                 let until = cell.tables[op.table].older(*time, *units);
-                of.delete_until(until, self.text);
+                of.by_time(Operator::AtMost, Value::Int(until))
             }
-        }
+        };
+        of.delete(&filters, self.text);
         self.store.execute(self.text)
     }
 
@@ -164,20 +146,24 @@ impl SeriesSession<'_> {
         let [first, last] = cell.ends(op.phase, op.i);
         let Some(last) = last.last().copied() else { return Ok(()) };
         if let Work::Delete { .. } = op.work {
-            of.delete_between(&first, last, self.text);
+            of.delete(&of.between(&first, last), self.text);
             return self.store.execute(self.text);
         }
-        let mut keys = std::mem::take(self.looked);
-        keys.clear();
-        of.rows(&of.between(&first, last), self.text);
-        let key = &of.table.key;
-        self.read(of, &mut |row| {
-            keys.push(key.iter().map(|column| row[*column].to_owned()).collect());
-        })?;
-        for key in &keys {
+        self.find_keys(of, &of.between(&first, last))?;
+        for key in &*self.looked {
             let key = key.iter().map(OwnedValue::as_value);
             write_set(self.store, cell, of, op, key)?;
         }
+        Ok(())
+    }
+
+    /// Finds the keys of the points that meet all filters.
+    fn find_keys(&mut self, of: &Measurement, filters: &Filters<'_>) -> Result<()> {
+        let (mut keys, key) = (std::mem::take(self.looked), &of.table.key);
+        keys.clear();
+        self.filtered(of, filters, &mut |row| {
+            keys.push(key.iter().map(|column| row[*column].to_owned()).collect());
+        })?;
         *self.looked = keys;
         Ok(())
     }

@@ -96,7 +96,7 @@ impl SqlTables {
         if let (Some((keep, _)), None) = (kept, parts) {
             self.store.expect(QueryKind::Point)?;
             self.expected = Some(QueryKind::Point);
-            let texts = texts(self.store.dialect(), &self.cell.tables[table], true);
+            let texts = texts(self.store.dialect(), &self.cell.tables[table]);
             self.expiry = Some(self.store.prepare(&texts.delete_between(keep.time))?);
         }
         Ok(())

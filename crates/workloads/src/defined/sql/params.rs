@@ -11,7 +11,7 @@ use super::super::arena::Strings;
 use super::super::documents::{laid, lay};
 use super::super::kind::rows_at_once;
 use super::super::rows::{Given, Source};
-use super::super::{Arena, Cell, OwnedKey, Rows, Shared, Stored};
+use super::super::{Arena, Cell, Rows, Shared, Stored};
 use super::phases::texts;
 
 /// Parameters of a statement.
@@ -51,21 +51,19 @@ impl<'a> Changes<'a> {
         self.cell.key_in(self.arena, phase, i).into_iter().collect()
     }
 
-    /// Returns the parameters of an update: the new values, then the key.
-    pub(super) fn update(self, phase: usize, i: usize) -> Params<'a> {
-        let columns = self.cell.set(phase, i).iter();
-        let values = columns.map(|column| self.cell.update_value(phase, i, *column));
-        values.chain(self.key(phase, i)).collect()
-    }
-
-    /// Returns the parameters of an update of a row found by the conditions of a phase.
-    pub(super) fn of_found<'k>(self, phase: usize, key: &'k OwnedKey) -> Params<'k>
+    /// Returns the parameters of an update of the row of a key: the new values, then the key.
+    pub(super) fn update<'k>(
+        self,
+        phase: usize,
+        i: usize,
+        key: impl IntoIterator<Item = Value<'k>>,
+    ) -> Params<'k>
     where
         'a: 'k,
     {
-        let columns = self.cell.set(phase, 0).iter();
-        let values = columns.map(|column| self.cell.update_value(phase, 0, *column));
-        values.chain(key.iter().map(|value| value.as_value())).collect()
+        let columns = self.cell.set(phase, i).iter();
+        let values = columns.map(|column| self.cell.update_value(phase, i, *column));
+        values.chain(key).collect()
     }
 
     /// Returns a function from operations to parameters, if every operation of the phase runs its
@@ -95,7 +93,7 @@ impl<'a> Changes<'a> {
                 let row = self.cell.upserted(phase, i);
                 self.row(table, documents(i), |column| row[column])
             }
-            Work::Update { .. } => self.update(phase, i),
+            Work::Update { .. } => self.update(phase, i, self.key(phase, i)),
             _ => self.key(phase, i),
         })
     }
@@ -125,46 +123,36 @@ pub(super) fn send<'a>(
     make: impl Fn(usize) -> Params<'a>,
 ) -> Result<(u64, u64)> {
     let Shared { part, client, clients } = part;
-    let given = Given::of_part(part);
-    let mut sent = Sent { given, make: |n| make(client + n * clients), params: Params::new() };
+    let mut given = Given::of_part(part);
+    let mut sent = Filled::new(|params| {
+        *params = make(client + given.next()? * clients);
+        Some(())
+    });
     let changed = store.run_each(statement, &mut sent)?;
-    Ok((sent.given.count(), changed))
+    Ok((given.count(), changed))
 }
 
-/// Parameters on their way to the engine.
-struct Sent<'m, 'a, M> {
-    given: Given<'m>,
-    make: M,
-    params: Params<'a>,
-}
-
-impl<'a, M: Fn(usize) -> Params<'a>> BulkRows for Sent<'_, 'a, M> {
-    fn next(&mut self) -> Option<&[Param<'_>]> {
-        self.params = (self.make)(self.given.next()?);
-        Some(&self.params)
-    }
-}
-
-/// Rows for a bulk load.
-struct TableRows<'s, 'a> {
-    source: &'s mut Source<'a>,
+/// Rows that a function writes one after the other. It returns `None` after the last.
+struct Filled<'a, F> {
+    fill: F,
     row: Params<'a>,
 }
 
-impl BulkRows for TableRows<'_, '_> {
+impl<'a, F: FnMut(&mut Params<'a>) -> Option<()>> Filled<'a, F> {
+    fn new(fill: F) -> Self {
+        Self { fill, row: Params::new() }
+    }
+}
+
+impl<'a, F: FnMut(&mut Params<'a>) -> Option<()>> BulkRows for Filled<'a, F> {
     fn next(&mut self) -> Option<&[Param<'_>]> {
-        let (rows, place) = self.source.advance()?;
-        self.row.clear();
-        self.row.extend(rows.row(place));
+        (self.fill)(&mut self.row)?;
         Some(&self.row)
     }
 }
 
 /// Rows whose documents are created at once, if they were not laid out beforehand.
 const PIECE: usize = 65_536;
-
-/// Returns the position of the next row, and its documents.
-type Next<'n, 'd> = dyn FnMut() -> Option<(usize, &'d [u8])> + 'n;
 
 /// Loads rows into a table.
 pub(super) struct Loads<'a> {
@@ -184,10 +172,16 @@ impl<'a> Loads<'a> {
         room: &mut Vec<u8>,
     ) -> Result<u64> {
         if self.written.is_empty() {
-            return self.store.bulk_insert(self.def, &mut TableRows { source, row: Params::new() });
+            let mut each = Filled::new(|row| {
+                let (rows, place) = source.advance()?;
+                row.clear();
+                row.extend(rows.row(place));
+                Some(())
+            });
+            return self.store.bulk_insert(self.def, &mut each);
         }
         if let Some(laid) = laid {
-            return self.some(&mut || source.advance().map(|(_, place)| (place, laid.at(place))));
+            return self.some(|| source.advance().map(|(_, place)| (place, laid.at(place))));
         }
         let (mut places, mut ends, mut loaded) = (Vec::new(), Vec::new(), 0);
         loop {
@@ -203,7 +197,7 @@ impl<'a> Loads<'a> {
                 break;
             }
             let (mut from, mut each) = (0, places.iter().zip(&ends));
-            loaded += self.some(&mut || {
+            loaded += self.some(|| {
                 let (place, end) = each.next()?;
                 Some((*place, &room[std::mem::replace(&mut from, *end)..*end]))
             })?;
@@ -211,34 +205,23 @@ impl<'a> Loads<'a> {
         Ok(loaded)
     }
 
-    /// Loads rows with documents. Documents in a binary form go by statements in one transaction,
-    /// because a bulk path takes values as they are and that form needs a function.
-    fn some<'d>(&mut self, next: &mut Next<'_, 'd>) -> Result<u64>
+    /// Loads rows with documents. `next` returns the position of the next row, and its documents.
+    /// Documents in a binary form go by statements in one transaction, because a bulk path takes
+    /// values as they are and that form needs a function.
+    fn some<'d>(&mut self, mut next: impl FnMut() -> Option<(usize, &'d [u8])>) -> Result<u64>
     where
         'a: 'd,
     {
-        let Self { store, def, rows, written } = self;
-        let mut each = DocumentRows { rows, written, next, row: Params::new() };
+        let (rows, written) = (self.rows, self.written);
+        let mut each = Filled::new(|row| {
+            let (place, documents) = next()?;
+            *row = written_params(written, documents, |column| rows.value(place, column));
+            Some(())
+        });
         if !written.iter().filter_map(Stored::document).any(|document| document.binary) {
-            return store.bulk_insert(def, &mut each);
+            return self.store.bulk_insert(self.def, &mut each);
         }
-        let insert = store.prepare(&texts(store.dialect(), rows, true).insert())?;
-        store.within(Scope::Batch, |store| store.run_each(insert, &mut each))
-    }
-}
-
-/// Rows with documents for a bulk load.
-struct DocumentRows<'n, 'd> {
-    rows: &'d Rows,
-    written: &'static [Stored],
-    next: &'n mut (dyn FnMut() -> Option<(usize, &'d [u8])> + 'n),
-    row: Params<'d>,
-}
-
-impl BulkRows for DocumentRows<'_, '_> {
-    fn next(&mut self) -> Option<&[Param<'_>]> {
-        let (place, documents) = (self.next)()?;
-        self.row = written_params(self.written, documents, |column| self.rows.value(place, column));
-        Some(&self.row)
+        let insert = self.store.prepare(&texts(self.store.dialect(), rows).insert())?;
+        self.store.within(Scope::Batch, |store| store.run_each(insert, &mut each))
     }
 }

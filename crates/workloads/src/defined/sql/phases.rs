@@ -32,38 +32,51 @@ impl Statements {
     /// # Errors
     /// Returns the engine's error. For a question with its own SQL text the error is unsupported.
     pub fn prepare(&mut self, store: &mut dyn SqlStore, cell: &Cell, phase: usize) -> Result<()> {
-        let statements = &mut self.by_phase[phase];
-        if !statements.is_empty() {
+        if !self.by_phase[phase].is_empty() {
             return Ok(());
         }
-        if let Work::Sql(sql) = cell.work(phase) {
-            let prepared = store.prepare_untrusted(cell.text_of(sql)?);
-            statements.push(prepared.map_err(EngineError::impossible)?);
-            return Ok(());
-        }
-        for text in generated(store.dialect(), cell, phase, self.documents)? {
-            statements.push(store.prepare(&text)?);
+        let is_of_file = matches!(cell.work(phase), Work::Sql(_));
+        for text in self.texts(store.dialect(), cell, phase)? {
+            self.by_phase[phase].push(match is_of_file {
+                true => store.prepare_untrusted(&text).map_err(EngineError::impossible)?,
+                false => store.prepare(&text)?,
+            });
         }
         Ok(())
     }
 
-    /// Returns the texts of a phase, and statements numbered by their index.
+    /// Returns the texts of the statements of a phase: its own in the file, or generated ones.
     ///
     /// # Errors
     /// Unsupported where the phase has none.
-    pub(super) fn numbered(
+    pub(super) fn texts(
         &self,
         dialect: &dyn Dialect,
         cell: &Cell,
         phase: usize,
-    ) -> Result<(Vec<String>, Self)> {
-        let texts = match cell.work(phase) {
-            Work::Sql(sql) => vec![cell.text_of(sql)?.to_owned()],
-            _ => generated(dialect, cell, phase, self.documents)?,
+    ) -> Result<Vec<String>> {
+        let work = cell.work(phase);
+        if let Work::Sql(sql) = work {
+            return Ok(vec![cell.text_of(sql)?.to_owned()]);
+        }
+        let Some(table) = work.table() else {
+            return Err(EngineError::unsupported("SQL", "this phase"));
         };
-        let mut numbered = Self::new(cell, self.documents);
-        numbered.by_phase[phase] = (0..texts.len()).map(Statement).collect();
-        Ok((texts, numbered))
+        let rows = &cell.tables[table];
+        let seeks = match work {
+            Work::Latest { .. } if cell.adds_up(phase) => seeks_each(dialect, cell, phase),
+            Work::Latest { by, time, .. } => {
+                dialect.seeks_by_key()
+                    && dialect.derived_tables()
+                    && rows.finds(&[*by, *time])
+                    && !dialect.skips_in_groups()
+                    && rows.has_few(*by)
+            }
+            _ => false,
+        };
+        let each = cell.each(phase, 0).map(|(column, _)| column);
+        let texts = Texts { dialect, rows, documents: self.documents, each };
+        Ok(texts.statements(work, seeks, cell.each[phase].len()))
     }
 
     /// Forgets the statements of a table that was created again.
@@ -81,36 +94,9 @@ impl Statements {
     }
 }
 
-/// Returns the texts for a table.
-pub(super) fn texts<'a>(dialect: &'a dyn Dialect, rows: &'a Rows, documents: bool) -> Texts<'a> {
-    Texts { dialect, rows, documents, each: None }
-}
-
-/// Returns the generated statements of a phase that has no SQL of its own.
-fn generated(
-    dialect: &dyn Dialect,
-    cell: &Cell,
-    phase: usize,
-    documents: bool,
-) -> Result<Vec<String>> {
-    let work = cell.work(phase);
-    let Some(table) = work.table() else {
-        return Err(EngineError::unsupported("SQL", "this phase"));
-    };
-    let rows = &cell.tables[table];
-    let seeks = match work {
-        Work::Latest { .. } if cell.adds_up(phase) => seeks_each(dialect, cell, phase),
-        Work::Latest { by, time, .. } => {
-            dialect.seeks_by_key()
-                && dialect.derived_tables()
-                && rows.finds(&[*by, *time])
-                && !dialect.skips_in_groups()
-                && rows.has_few(*by)
-        }
-        _ => false,
-    };
-    let each = cell.each(phase, 0).map(|(column, _)| column);
-    Ok(Texts { dialect, rows, documents, each }.statements(work, seeks, cell.each[phase].len()))
+/// Returns the texts for a table that stores documents as the file defines them.
+pub(super) fn texts<'a>(dialect: &'a dyn Dialect, rows: &'a Rows) -> Texts<'a> {
+    Texts { dialect, rows, documents: true, each: None }
 }
 
 /// Most values in one statement.

@@ -6,7 +6,7 @@ use embermark_contract::Result;
 use embermark_contract::row::Visit;
 use embermark_contract::sql::{Param, SqlStore};
 use embermark_language::{Condition, Range, Removed, Set, Span, Work};
-use embermark_model::table::Value;
+use embermark_model::table::{OwnedValue, Value};
 
 use super::super::documents::lay;
 use super::super::kind::conditions_of;
@@ -22,12 +22,22 @@ pub struct SqlSession<'a> {
     pub cell: &'a Cell,
     pub statements: &'a Statements,
     pub arena: &'a Arena,
-    pub looked: &'a mut Vec<OwnedKey>,
     /// By table, see [`SqlTables`](super::SqlTables). Empty where no rows are written.
     pub written: &'a [&'static [Stored]],
-    pub room: &'a mut Vec<u8>,
+    pub buffers: &'a mut Buffers,
     /// Whether changes are part of an open transaction.
     pub batches: bool,
+    /// Where the engine's plan of the query of a phase goes. The query is then not run.
+    pub plan: Option<&'a mut Option<String>>,
+}
+
+/// Memory for rows on their way to and from the store.
+#[derive(Default)]
+pub struct Buffers {
+    /// Keys of rows found, to change one by one.
+    pub looked: Vec<OwnedKey>,
+    /// The documents of a row.
+    pub room: Vec<u8>,
 }
 
 impl<'a> SqlSession<'a> {
@@ -36,15 +46,25 @@ impl<'a> SqlSession<'a> {
         self.store.run(self.statements.of_phase(phase)[0], params)
     }
 
-    /// Asks the first statement of a phase.
-    fn query(&mut self, phase: usize, params: &[Param<'_>], visit: &mut Visit<'_>) -> Result<()> {
-        self.store.query(self.statements.of_phase(phase)[0], params, visit)
+    /// Asks the n-th statement of a phase, or for its plan.
+    fn query(
+        &mut self,
+        (phase, n): (usize, usize),
+        params: &[Param<'_>],
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        if let Some(plan) = &mut self.plan {
+            let texts = self.statements.texts(self.store.dialect(), self.cell, phase)?;
+            **plan = self.store.plan(&texts[n], params)?;
+            return Ok(());
+        }
+        self.store.query(self.statements.of_phase(phase)[n], params, visit)
     }
 
     /// Reads whole rows by the n-th statement of a phase.
     fn rows(&mut self, op: Op, n: usize, params: &[Param<'_>], found: &mut Found) -> Result<()> {
         let table = self.cell.tables[op.table].table;
-        self.store.query(self.statements.of_phase(op.phase)[n], params, &mut |result| {
+        self.query((op.phase, n), params, &mut |result| {
             found.rows += row::whole(result, table)?;
             Ok(())
         })
@@ -58,9 +78,10 @@ impl<'a> SqlSession<'a> {
             _ if written.is_empty() => None,
             Some(laid) => Some(laid.at(op.i)),
             None => {
-                self.room.clear();
-                lay(written, &get, self.room);
-                Some(&**self.room)
+                let room = &mut self.buffers.room;
+                room.clear();
+                lay(written, &get, room);
+                Some(&**room)
             }
         };
         let row = changes.row(op.table, documents, get);
@@ -72,15 +93,10 @@ impl<'a> SqlSession<'a> {
         bounds(self.store.dialect(), rows, conditions).collect()
     }
 
-    /// Returns the value that question `i` of a phase is about, if it is about one.
-    fn each_value(&self, phase: usize, i: usize) -> Option<Param<'a>> {
-        self.cell.each(phase, i).map(|(_, value)| value)
-    }
-
     /// Reads the row of a key by the n-th statement of a phase.
     fn get(&mut self, op: Op, n: usize, key: &[Param<'_>], found: &mut Found) -> Result<()> {
         let table = self.cell.tables[op.table].table;
-        self.store.query(self.statements.of_phase(op.phase)[n], key, &mut |result| {
+        self.query((op.phase, n), key, &mut |result| {
             found.rows += row::beside_key(result, table, key)?;
             Ok(())
         })
@@ -122,7 +138,7 @@ impl<'a> SqlSession<'a> {
             Set::Columns(_) => 0,
             Set::OneOf(all) => all.iter().position(|c| Some(c) == columns.first()).unwrap_or(0),
         };
-        let params = self.changes().update(phase, i);
+        let params = self.changes().update(phase, i, self.key(phase, i));
         self.store.run(self.statements.of_phase(phase)[statement], &params)
     }
 }
@@ -130,7 +146,7 @@ impl<'a> SqlSession<'a> {
 impl Session for SqlSession<'_> {
     fn each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
         if self.asks_for_all(phase) {
-            return part.part.at_once(|| self.latest(Op::new(self.cell, phase, 0), true, found));
+            return part.part.at_once(|| self.latest_of_all(phase, found));
         }
         if self.pipelines(&part)
             && let Some(params) = self.changes().parameters(phase)
@@ -149,7 +165,7 @@ impl Session for SqlSession<'_> {
     fn find_rows(&mut self, phase: usize) -> Result<usize> {
         let rows = self.cell.rows_of(phase);
         let bounds = self.bounds(rows, conditions_of(self.cell.work(phase)));
-        let looked = &mut *self.looked;
+        let looked = &mut self.buffers.looked;
         looked.clear();
         self.store.query(self.statements.of_phase(phase)[1], &bounds, &mut |result| {
             let key = rows.table.key.iter().enumerate();
@@ -161,7 +177,8 @@ impl Session for SqlSession<'_> {
     }
 
     fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()> {
-        let params = self.changes().of_found(phase, &self.looked[n]);
+        let key = self.buffers.looked[n].iter().map(OwnedValue::as_value);
+        let params = self.changes().update(phase, 0, key);
         found.changed += self.store.run(self.statements.of_phase(phase)[0], &params)?;
         Ok(())
     }
@@ -171,8 +188,9 @@ impl Session for SqlSession<'_> {
             return part.each(|n| self.change(phase, n, found));
         }
         let (changes, looked, statement) =
-            (self.changes(), &*self.looked, self.statements.of_phase(phase)[0]);
-        let params = |n: usize| changes.of_found(phase, &looked[n]);
+            (self.changes(), &self.buffers.looked, self.statements.of_phase(phase)[0]);
+        let key = |n: usize| looked[n].iter().map(OwnedValue::as_value);
+        let params = |n| changes.update(phase, 0, key(n));
         let (ops, changed) = send(self.store, statement, part, params)?;
         found.changed += changed;
         found.pipelined = true;
@@ -227,7 +245,11 @@ impl Session for SqlSession<'_> {
             | Work::Outliers { .. }
             | Work::Correlate(_)
             | Work::Group(_) => self.ask(op, found)?,
-            Work::Sql(_) => self.ask_in_sql(phase, found)?,
+            Work::Sql(_) => {
+                found.result.clear();
+                let mut room = String::new();
+                self.query((phase, 0), &[], &mut |result| row::every(result, &mut room, found))?;
+            }
             Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {}
         }
         Ok(())

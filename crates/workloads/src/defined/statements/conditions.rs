@@ -5,6 +5,7 @@ use embermark_language::{Aggregate, Bound, Change, Condition, Operator, Removed,
 use embermark_model::table::{OwnedValue, Value};
 
 use super::super::Rows;
+use super::super::documents::stored;
 use super::Texts;
 
 impl Texts<'_> {
@@ -36,7 +37,7 @@ impl Texts<'_> {
 
     /// Returns an INSERT. Parameters: every stored column in order.
     pub fn insert(&self) -> String {
-        let written = self.written();
+        let written = stored(self.rows.table);
         let names = written.iter().map(|stored| self.dialect.column(self.written_name(stored)));
         let (table, all) = (self.table(), names.collect::<Vec<_>>().join(", "));
         format!("INSERT INTO {table} ({all}) VALUES ({})", self.places(&written))
@@ -44,7 +45,7 @@ impl Texts<'_> {
 
     /// Returns an upsert. Parameters: every stored column in order.
     pub(super) fn upsert(&self) -> String {
-        let (written, columns) = (self.written(), &self.rows.table.columns);
+        let (written, columns) = (stored(self.rows.table), &self.rows.table.columns);
         let names: Vec<&str> = written.iter().map(|stored| self.written_name(stored)).collect();
         let key: Vec<&str> =
             self.rows.table.key.iter().map(|column| &*columns[*column].name).collect();
@@ -60,11 +61,16 @@ impl Texts<'_> {
     /// Returns an UPDATE. Parameters: the columns, then the key, or with `at_once` those of
     /// [`is_between`](Self::is_between).
     pub fn update(&self, columns: &[usize], at_once: bool) -> String {
+        let n = columns.len() + 1;
+        self.update_rows(columns, &if at_once { self.is_between(n) } else { self.is_key(n) })
+    }
+
+    /// Returns an UPDATE of the rows that meet a condition. Its first parameters are the columns.
+    fn update_rows(&self, columns: &[usize], condition: &str) -> String {
         let set = self.names(columns);
         let set = set.iter().zip(1..).map(|(name, n)| format!("{name} = {}", self.place(n)));
-        let (set, n) = (set.collect::<Vec<_>>().join(", "), columns.len() + 1);
-        let is = if at_once { self.is_between(n) } else { self.is_key(n) };
-        format!("UPDATE {} SET {set} WHERE {is}", self.table())
+        let set = set.collect::<Vec<_>>().join(", ");
+        format!("UPDATE {} SET {set} WHERE {condition}", self.table())
     }
 
     /// Returns the condition for rows between two keys that differ only in their last column.
@@ -94,12 +100,8 @@ impl Texts<'_> {
     /// Returns an UPDATE by conditions. Parameters: the values, then the
     /// [`bounds`](super::conditions::bounds) of the conditions.
     pub fn update_where(&self, conditions: &[Condition], set: &[(usize, OwnedValue)]) -> String {
-        let each = set.iter().zip(1..);
-        let each =
-            each.map(|((column, _), n)| format!("{} = {}", self.name(*column), self.place(n)));
-        let each = each.collect::<Vec<_>>().join(", ");
-        let meets = self.meets(conditions, set.len() + 1);
-        format!("UPDATE {} SET {each} WHERE {meets}", self.table())
+        let columns: Vec<usize> = set.iter().map(|(column, _)| *column).collect();
+        self.update_rows(&columns, &self.meets(conditions, set.len() + 1))
     }
 
     /// Returns a DELETE. Parameters: the key, the [`bounds`](super::conditions::bounds) of the

@@ -33,10 +33,8 @@ fn table(index: Vec<usize>) -> &'static Table {
     }))
 }
 
-fn decoder() -> (Arc<[Codec]>, RowDecoder) {
-    let table = table(vec![5, 4]);
-    let codecs: Arc<[Codec]> = Arc::new([Codec::new(table)]);
-    (Arc::clone(&codecs), RowDecoder::new(codecs, 0, table, "t"))
+fn decoder() -> RowDecoder {
+    RowDecoder::new(table(vec![5, 4]), "t")
 }
 
 const ROW: [Value<'static>; 11] = [
@@ -68,7 +66,7 @@ fn encoded(codec: &Codec, row: &[Value<'_>]) -> (Vec<u8>, Vec<u8>) {
 
 #[test]
 fn the_columns_of_the_key_come_first_then_the_others_in_their_order() {
-    let (_, decoder) = decoder();
+    let decoder = decoder();
     let names: Vec<&str> = decoder.rows().columns.iter().map(|(name, ..)| *name).collect();
     let expected = "name number yes tiny small wide value note raw at count";
     assert_eq!(names.join(" "), expected);
@@ -77,9 +75,9 @@ fn the_columns_of_the_key_come_first_then_the_others_in_their_order() {
 
 #[test]
 fn every_value_comes_back_and_what_is_absent_is_null() {
-    let (codecs, decoder) = decoder();
+    let decoder = decoder();
     for row in [ROW, ABSENT] {
-        let (key, value) = encoded(&codecs[0], &row);
+        let (key, value) = encoded(&decoder.codec, &row);
         let mut got = Row::new();
         assert_eq!(decoder.key(&key, &mut got), Some(()));
         assert_eq!(decoder.value(&value, &mut got), Some(()));
@@ -94,9 +92,9 @@ fn bytes_are_the_last_of_a_key() {
     (own.key, own.indexes) = (vec![1, 6], Vec::new());
     own.columns[1].nullable = false;
     let own = &*Box::leak(Box::new(own));
-    let decoder = RowDecoder::new(Arc::new([Codec::new(own)]), 0, own, "t");
+    let decoder = RowDecoder::new(own, "t");
     let mut key = Vec::new();
-    decoder.codec().key([Value::Int(-1), Value::Bytes(&[0, 9, 0])], &mut key);
+    decoder.codec.key([Value::Int(-1), Value::Bytes(&[0, 9, 0])], &mut key);
     let mut got = Row::new();
     assert_eq!(decoder.key(&key, &mut got), Some(()));
     assert_eq!(*got, [Param::Int(-1), Param::Bytes(&[0, 9, 0])]);
@@ -107,8 +105,8 @@ fn bytes_are_the_last_of_a_key() {
 
 #[test]
 fn what_is_no_key_of_the_table_is_none() {
-    let (codecs, decoder) = decoder();
-    let (key, _) = encoded(&codecs[0], &ROW);
+    let decoder = decoder();
+    let (key, _) = encoded(&decoder.codec, &ROW);
     let with_more = [&*key, &[0]].concat();
     let no_text = [&[0xff, 0], &key[key.len() - 4..]].concat();
     let broken: [&[u8]; 5] = [b"", b"no zero", &key[..key.len() - 1], &with_more, &no_text];
@@ -119,16 +117,16 @@ fn what_is_no_key_of_the_table_is_none() {
 
 #[test]
 fn what_is_no_value_of_the_table_is_none() {
-    let (codecs, decoder) = decoder();
-    let (_, value) = encoded(&codecs[0], &ROW);
-    let texts = codecs[0].texts;
+    let decoder = decoder();
+    let (_, value) = encoded(&decoder.codec, &ROW);
+    let texts = decoder.codec.texts;
     let with_more = [&*value, &[0]].concat();
     let mut no_text = value.clone();
     no_text[texts] = 0xff;
     let mut none_there = value[..texts].to_vec();
-    none_there[codecs[0].bits..].fill(0);
+    none_there[decoder.codec.bits..].fill(0);
     let mut too_long = value.clone();
-    let Place::Text { length_at, .. } = codecs[0].places[6] else { panic!("bytes") };
+    let Place::Text { length_at, .. } = decoder.codec.places[6] else { panic!("bytes") };
     too_long[length_at..length_at + 4].fill(0xff);
     let cut = &value[..value.len() - 1];
     let broken: [&[u8]; 7] =

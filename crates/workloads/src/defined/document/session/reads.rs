@@ -2,36 +2,16 @@
 
 use embermark_contract::Result;
 use embermark_contract::document::{Filter, Find, Language, Order, Value as Stored};
-use embermark_contract::row::ResultRow;
 use embermark_language::{Operator, Range, Span};
-use embermark_model::fingerprint::Checksum;
-use embermark_model::table::{OwnedValue, Table, Value};
+use embermark_model::table::{OwnedValue, Value};
 use smallvec::SmallVec;
 
-use super::super::questions::wanted;
 use super::super::stored::{Key, equalities, stored};
 use super::DocumentSession;
-use crate::defined::aggregate::LatestRows;
-use crate::defined::{Filters, Found, Op, filters, fingerprint, row};
+use crate::defined::{Filters, Found, Op, filters, row};
 
 /// Number of documents from the end of a collection that are searched first.
 const FROM_END: u32 = 32;
-
-/// Visits the values of a document, in the order of the columns, if they meet all conditions.
-fn visit_if_met(
-    of: &Table,
-    filters: &Filters<'_>,
-    document: &dyn ResultRow,
-    visit: &mut dyn FnMut(&[Value<'_>]),
-) -> Result<()> {
-    let values = of.columns.iter().enumerate();
-    let values = values.map(|(at, def)| row::value(document, at, def.of));
-    let values = values.collect::<Result<row::Values<'_>>>()?;
-    if filters.iter().all(|filter| filter.is_met(&values[filter.column])) {
-        visit(&values);
-    }
-    Ok(())
-}
 
 impl DocumentSession<'_> {
     /// Visits the values, in the order of the columns, of every document that meets the conditions
@@ -47,7 +27,7 @@ impl DocumentSession<'_> {
         filters: &Filters<'_>,
         visit: &mut dyn FnMut(&[Value<'_>]),
     ) -> Result<()> {
-        let (of, columns) = (self.cell.tables[table].table, &self.tables[table].names);
+        let of = self.cell.tables[table].table;
         let first = filters.iter().find(|filter| {
             filter.operator == Operator::Equal && of.key.first() == Some(&filter.column)
         });
@@ -58,9 +38,26 @@ impl DocumentSession<'_> {
             Some((from, to)) => Filter::Keys { from, to },
             None => Filter::All,
         };
+        self.visit(table, filter, filters, visit)
+    }
+
+    /// Visits the values, in the order of the columns, of the documents that the store finds by a
+    /// filter and that meet all conditions.
+    fn visit(
+        &mut self,
+        table: usize,
+        filter: Filter<'_>,
+        filters: &Filters<'_>,
+        visit: &mut dyn FnMut(&[Value<'_>]),
+    ) -> Result<()> {
+        let (of, columns) = (self.cell.tables[table].table, &self.tables[table].names);
         let find = Find { filter, order: Order::Any, limit: None, columns };
         self.store.find(self.tables[table].collection, &find, &mut |document| {
-            visit_if_met(of, filters, document, visit)
+            let values = row::values(document, of)?;
+            if filters.iter().all(|filter| filter.is_met(&values[filter.column])) {
+                visit(&values);
+            }
+            Ok(())
         })
     }
 
@@ -122,17 +119,16 @@ impl DocumentSession<'_> {
         }
     }
 
-    /// Visits the documents that meet the conditions of a phase, with at least the columns that it
-    /// needs. The store finds them if all conditions are equalities or it has a question for them.
-    /// Otherwise they are checked here.
+    /// Visits the documents that meet the conditions of a phase. If the store has a question for
+    /// them, it answers with the columns of their keys. It also finds them if all conditions are
+    /// equalities. Otherwise they are checked here.
     pub fn matching(&mut self, op: Op, visit: &mut dyn FnMut(&[Value<'_>])) -> Result<()> {
         let (cell, Op { phase, table, .. }) = (self.cell, op);
         let (of, filters) = (cell.tables[table].table, filters(cell, phase, 0));
-        if let Some(question) = self.question(Op { i: 0, ..op }) {
-            let wanted = wanted(cell, phase);
+        if let Some(question) = self.question(op) {
             return self.ask(table, question, &mut |document| {
                 let mut values: row::Values<'_> = of.columns.iter().map(|_| Value::Null).collect();
-                for (at, column) in wanted.iter().enumerate() {
+                for (at, column) in of.key.iter().enumerate() {
                     values[*column] = row::value(document, at, of.columns[*column].of)?;
                 }
                 visit(&values);
@@ -141,57 +137,39 @@ impl DocumentSession<'_> {
         }
         let equal = equalities(of, &self.tables[table].names, &filters);
         let filter = equal.as_ref().map_or(Filter::All, |equal| Filter::Every(equal));
-        let columns = &self.tables[table].names;
-        let find = Find { filter, order: Order::Any, limit: None, columns };
-        self.store.find(self.tables[table].collection, &find, &mut |document| {
-            visit_if_met(of, &filters, document, visit)
-        })
+        self.visit(table, filter, &filters, visit)
     }
 
-    pub fn find(&mut self, op: Op, select: &[usize], found: &mut Found) -> Result<()> {
-        let mut rows = Checksum::default();
-        self.matching(op, &mut |row| {
-            rows += fingerprint(select.iter().map(|column| row[*column]));
-        })?;
-        found.rows = rows;
-        Ok(())
-    }
-
-    pub fn latest(&mut self, op: Op, (by, time): (usize, usize), found: &mut Found) -> Result<()> {
+    /// Finds the newest documents by searches in the order of keys, if these are faster than a
+    /// question or a scan. Returns whether they are.
+    pub fn latest_by_key(
+        &mut self,
+        op: Op,
+        (by, time): (usize, usize),
+        found: &mut Found,
+    ) -> Result<bool> {
         let (cell, Op { phase, table, .. }) = (self.cell, op);
-        cell.begin_question(phase, found);
-        let of = cell.tables[table].table;
+        let key = &cell.tables[table].table.key;
         let each = cell.each(phase, op.i).filter(|(column, _)| *column == by);
         if let Some((_, value)) = each
-            && of.key == [by, time]
+            && *key == [by, time]
             && let Some(next) = successor(value)
         {
             // The last of the value's rows in key order.
             let (from, to) = ([stored(value)], [stored(next.as_value())]);
             let filter = Filter::Keys { from: &from, to: &to };
-            return self.rows(table, filter, (Order::KeyDescending, Some(1)), found);
-        }
-        if let Some((_, value)) = each
-            && of.key == [time, by]
+            self.rows(table, filter, (Order::KeyDescending, Some(1)), found)?;
+        } else if let Some((_, value)) = each
+            && *key == [time, by]
             && !matches!(self.store.language(), Language::Pipeline)
         {
-            return self.newest_from_end(table, (by, value), found);
+            self.newest_from_end(table, (by, value), found)?;
+        } else if self.seeks[phase] && !cell.adds_up(phase) {
+            self.newest_by_key(table, by, found)?;
+        } else {
+            return Ok(false);
         }
-        if self.seeks[phase] && !cell.adds_up(phase) {
-            return self.newest_by_key(table, by, found);
-        }
-        if let Some(question) = self.question(op) {
-            return self.ask(table, question, &mut |document| {
-                found.rows += row::whole(document, of)?;
-                Ok(())
-            });
-        }
-        let mut newest = LatestRows::default();
-        self.scan(op, &mut |row| {
-            newest.add(row[by], row[time], fingerprint(row.iter().copied()));
-        })?;
-        found.rows += newest.rows();
-        Ok(())
+        Ok(true)
     }
 
     /// Finds the newest document of a value, where keys begin with the time: searches from the end,

@@ -6,8 +6,8 @@ use embermark_language::Operator;
 use embermark_model::table::Value;
 
 use super::Measurement;
-use crate::defined::Filter;
 use crate::defined::statements::conditions::operator;
+use crate::defined::{Filter, Filters};
 
 /// Latest time, in ns, in a condition
 /// (<https://docs.influxdata.com/influxdb/v1.8/troubleshooting/frequently-asked-questions/>).
@@ -23,20 +23,24 @@ impl Measurement {
     }
 
     /// Returns the conditions for the rows from one key to another of the same series.
-    pub fn between<'a>(&self, first: &[Value<'a>], last: Value<'a>) -> Vec<Filter<'a>> {
-        let filter = |column, operator, bound| Filter { column, operator, bound };
-        let key = self.table.key.iter().zip(first).map(|(column, bound)| {
-            let is_time = Some(*column) == self.time;
-            filter(*column, if is_time { Operator::AtLeast } else { Operator::Equal }, *bound)
-        });
-        key.chain(self.time.map(|time| filter(time, Operator::AtMost, last))).collect()
+    pub fn between<'a>(&self, first: &[Value<'a>], last: Value<'a>) -> Filters<'a> {
+        let mut all = self.is_key(first);
+        let from = all.iter_mut().filter(|filter| Some(filter.column) == self.time);
+        from.for_each(|filter| filter.operator = Operator::AtLeast);
+        all.extend(self.by_time(Operator::AtMost, last));
+        all
     }
 
-    pub fn is_key(&self, key: &[Value<'_>], text: &mut String) {
-        for (n, (column, bound)) in self.table.key.iter().zip(key).enumerate() {
-            text.push_str(if n == 0 { " WHERE " } else { " AND " });
-            self.condition(Operator::Equal, *column, *bound, text);
-        }
+    /// Returns the conditions for the row of a key.
+    pub fn is_key<'a>(&self, key: &[Value<'a>]) -> Filters<'a> {
+        let operator = Operator::Equal;
+        let key = self.table.key.iter().zip(key);
+        key.map(|(column, bound)| Filter { column: *column, operator, bound: *bound }).collect()
+    }
+
+    /// Returns a condition on the time of points, if it is a column.
+    pub fn by_time<'a>(&self, operator: Operator, bound: Value<'a>) -> Filters<'a> {
+        self.time.map(|column| Filter { column, operator, bound }).into_iter().collect()
     }
 
     /// Adds the conditions that InfluxQL can express. Returns whether these are all.
@@ -96,12 +100,6 @@ impl Measurement {
     fn begin(&self, text: &mut String) {
         text.clear();
         text.push_str(&self.select);
-    }
-
-    /// Begins a statement that deletes rows.
-    fn begin_delete(&self, text: &mut String) {
-        text.clear();
-        write(text, format_args!("DELETE FROM \"{}\"", self.table.name));
     }
 
     /// Returns a question for every row, series by series.
@@ -168,37 +166,21 @@ impl Measurement {
 
     /// Writes a question for the row of a key.
     pub fn get(&self, key: &[Value<'_>], text: &mut String) {
-        self.begin(text);
-        self.is_key(key, text);
-        text.push_str(SERIES);
+        self.rows(&self.is_key(key), text);
     }
 
     /// Writes a question for this many rows from a time on, in a measurement without tags.
     pub fn from(&self, time: Value<'_>, most: u64, text: &mut String) {
         self.begin(text);
-        let filter = |column| Filter { column, operator: Operator::AtLeast, bound: time };
-        self.filter(self.time.map(filter).as_slice(), text);
+        self.filter(&self.by_time(Operator::AtLeast, time), text);
         write(text, format_args!(" LIMIT {most}"));
     }
 
-    /// Writes a statement that deletes the row of a key.
-    pub fn delete(&self, key: &[Value<'_>], text: &mut String) {
-        self.begin_delete(text);
-        self.is_key(key, text);
-    }
-
-    /// Writes a statement that deletes the rows from one key to another of the same series.
-    pub fn delete_between(&self, first: &[Value<'_>], last: Value<'_>, text: &mut String) {
-        self.begin_delete(text);
-        self.filter(&self.between(first, last), text);
-    }
-
-    /// Writes a statement that deletes every row up to a time.
-    pub fn delete_until(&self, time: i64, text: &mut String) {
-        self.begin_delete(text);
-        let bound = Value::Int(time);
-        let filter = |column| Filter { column, operator: Operator::AtMost, bound };
-        self.filter(self.time.map(filter).as_slice(), text);
+    /// Writes a statement that deletes the rows that meet the filters, which InfluxQL can express.
+    pub fn delete(&self, filters: &[Filter<'_>], text: &mut String) {
+        text.clear();
+        write(text, format_args!("DELETE FROM \"{}\"", self.table.name));
+        self.filter(filters, text);
     }
 }
 

@@ -70,9 +70,9 @@ fn rows_are_found_by_tags_times_and_fields() {
     readings.get(&[Value::Int(5), Value::Int(60)], &mut text);
     let key = "WHERE \"station\" = '5' AND time = 60000000000";
     assert_eq!(text, format!("{select} {key} GROUP BY *"));
-    readings.delete(&[Value::Int(5), Value::Int(60)], &mut text);
+    readings.delete(&readings.is_key(&[Value::Int(5), Value::Int(60)]), &mut text);
     assert_eq!(text, format!("DELETE FROM \"readings\" {key}"));
-    readings.delete_until(-1, &mut text);
+    readings.delete(&readings.by_time(Operator::AtMost, Value::Int(-1)), &mut text);
     assert_eq!(text, "DELETE FROM \"readings\" WHERE time <= -1000000000");
     let filters = [
         is(1, Operator::Less, Value::Int(i64::MAX)),

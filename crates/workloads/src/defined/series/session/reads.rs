@@ -1,16 +1,13 @@
 //! Reads points by their keys, by conditions, and as a range.
 
 use embermark_contract::Result;
-use embermark_language::{Query, Range, Span};
-use embermark_model::fingerprint::Checksum;
+use embermark_language::{Range, Span};
 use embermark_model::table::Value;
 use smallvec::SmallVec;
 
 use super::super::influxql::Measurement;
-use super::super::native::answers;
 use super::super::point::{value, values};
 use super::SeriesSession;
-use crate::defined::aggregate::LatestRows;
 use crate::defined::row::Values;
 use crate::defined::{Filters, Found, Op, filters, fingerprint};
 
@@ -58,30 +55,13 @@ impl SeriesSession<'_> {
         self.store.query(self.text, &names, &mut |point| {
             let mut row: Values<'_> = SmallVec::from_elem(Value::Null, width);
             for (at, column) in columns.iter().enumerate() {
-                let kind = of.table.columns[*column].of;
-                row[*column] = value(point, at, *column, kind, of)?;
+                row[*column] = value(point, at, *column, of)?;
             }
             if all || filters.iter().all(|filter| filter.is_met(&row[filter.column])) {
                 visit(row);
             }
             Ok(())
         })
-    }
-
-    /// Reads columns of the rows that meet the conditions of a phase.
-    pub fn find(
-        &mut self,
-        of: &Measurement,
-        op: Op,
-        select: &[usize],
-        found: &mut Found,
-    ) -> Result<()> {
-        let (mut rows, filters) = (Checksum::default(), filters(self.cell, op.phase, 0));
-        self.filtered_some(of, &filters, select.iter().copied(), &mut |row| {
-            rows += fingerprint(select.iter().map(|column| row[*column]));
-        })?;
-        found.rows = rows;
-        Ok(())
     }
 
     /// Reads the row of an operation's key. Returns whether it exists.
@@ -93,27 +73,6 @@ impl SeriesSession<'_> {
             is_there = true;
         })?;
         Ok(is_there)
-    }
-
-    pub fn latest(
-        &mut self,
-        of: &Measurement,
-        op: Op,
-        (by, time): (usize, usize),
-        found: &mut Found,
-    ) -> Result<()> {
-        let filters = filters(self.cell, op.phase, op.i);
-        self.cell.begin_question(op.phase, found);
-        if answers(of, Query::Latest { by, time }, &filters) {
-            of.latest_of(&filters, self.text);
-            return self.read(of, &mut |row| found.rows += fingerprint(row));
-        }
-        let mut newest = LatestRows::default();
-        self.filtered(of, &filters, &mut |row| {
-            newest.add(row[by], row[time], fingerprint(row.iter().copied()));
-        })?;
-        found.rows += newest.rows();
-        Ok(())
     }
 
     pub fn range(
