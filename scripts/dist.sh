@@ -83,6 +83,9 @@ FIREBIRD
     "$host" man | gzip -9n >"$prefix/share/man/man1/embermark.1.gz"
     for command in $("$host" man | sed -n 's/^embermark\\-\([a-z]*\)(1)$/\1/p'); do
         "$host" man "$command" | gzip -9n >"$prefix/share/man/man1/embermark-$command.1.gz"
+        for own in $("$host" man "$command" | sed -n "s/^embermark\\\\-$command\\\\-\(.*\)(1)\$/\1/p" | tr -d '\\'); do
+            "$host" man "$command" "$own" | gzip -9n >"$prefix/share/man/man1/embermark-$command-$own.1.gz"
+        done
     done
     "$host" completions bash >"$prefix/share/bash-completion/completions/embermark"
     "$host" completions zsh >"$prefix/share/zsh/vendor-completions/_embermark"

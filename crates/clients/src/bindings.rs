@@ -95,8 +95,16 @@ pub fn snippet(client: &Client, engine: &str) -> Result<&'static str> {
     }
     let binding = find(client.language(), client.package(), engine)?;
     binding.snippet.ok_or_else(|| {
-        let package = binding.package;
-        EngineError::impossible(format!("there is no snippet for the package {package}"))
+        let (package, language) = (binding.package, binding.language);
+        let others = BINDINGS.iter().filter(|of| of.language == language && of.engine == engine);
+        let others = others.filter(|of| of.snippet.is_some());
+        let others: Vec<String> = others.map(|of| format!("{language}:{}", of.package)).collect();
+        let instead = if others.is_empty() {
+            String::new()
+        } else {
+            format!("; there is {}", others.join(", "))
+        };
+        EngineError::impossible(format!("there is no snippet for the package {package}{instead}"))
     })
 }
 

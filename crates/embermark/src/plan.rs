@@ -34,7 +34,7 @@ pub use files::{
 use memory::size_from;
 pub use memory::{cache, memory_limits, size};
 pub use models::{model, storages};
-use scales::{decades, scales_by_id, with_scales};
+use scales::{check_effect, decades, scales_by_id, with_scales};
 use urls::refuse_urls_of_clients;
 pub use urls::urls;
 
@@ -51,6 +51,7 @@ impl PlanArgs {
         let libraries = engine_libraries(&self.engine_library)?;
         // A file is used whole. For synthetic rows every workload has its own scales.
         let whole = self.data.is_some() && self.scales_until.is_none();
+        let has_scale = !self.scale.is_empty();
         let scales = or_else(self.scale, if whole { &["full"] } else { &[] });
         let scales = unique(scales.iter().map(|s| s.parse::<Scale>().map_err(Failure::usage)))?;
         let until = until.as_deref();
@@ -58,7 +59,11 @@ impl PlanArgs {
         let scales = until.map_or(Ok(scales.clone()), |until| decades(&scales, until))?;
         let durabilities = or_else(self.tier, &["process"]);
         let lenient = misfits_per_million(self.lenient.as_deref())?;
-        let (names, scales_of) = with_scales(&self.workloads)?;
+        let with_scales = with_scales(&self.workloads)?;
+        if has_scale || until.is_some() {
+            check_effect(if has_scale { "--scale" } else { "--scales-until" }, &with_scales)?;
+        }
+        let (names, scales_of) = with_scales;
         let ChosenWorkloads { mut workloads, files } = files::chosen(&names, lenient)?;
         if whole_run.is_some() && (self.trials.is_some() || self.effort.is_some()) {
             let option = if self.trials.is_some() { "--trials" } else { "--effort" };

@@ -27,7 +27,8 @@ impl Fault {
         match self {
             Self::Tabs => ": the fields look tab-separated, replace each tab by one space",
             Self::Commas => {
-                ": the fields look comma-separated (CSV), replace each comma by one space"
+                ": the fields look comma-separated (CSV), replace each comma by one space; for other \
+                 rows, `embermark init` makes a workload of your own of a CSV file"
             }
             Self::Runs => {
                 ": the fields look aligned by runs of blanks, replace each run by one space \

@@ -37,6 +37,7 @@ const KEY: &str = "\
 none: a commit may be lost when the process dies · process: survives that · power: survives a power cut
 shown: tested by 'embermark durability' with this version, and no violation found · broken: one was
 manual: only by the engine's manual · in brackets: the effective durability, where it is another
+yes: offered, and nothing was tested · no: runs, but keeps less · -: not offered, for the reason below
 from: compiled in, fetched by 'make deps' or 'make servers', the system's, or named by that variable
 ";
 

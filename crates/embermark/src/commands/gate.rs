@@ -102,6 +102,12 @@ fn read(args: &GateArgs) -> Result<[ResultFile; 2], Failure> {
     };
     let Some(new) = &args.new else {
         let (old, new) = args.old.as_deref().zip(args.new_column.as_deref()).unwrap_or_default();
+        if old == new && !args.force {
+            return Err(usage!(
+                "--old and --new are one and the same column, so nothing can differ: name two columns, or judge \
+                 it anyway with --force"
+            ));
+        }
         return gate::columns(&baseline, old, new).map_err(in_file(&args.baseline));
     };
     let new_file = file(new)?;
@@ -139,7 +145,12 @@ fn render_gate(
 
 /// Parses `junit=gate.xml`.
 fn parse_out(text: &str) -> Result<(Form, PathBuf), String> {
-    let wrong = || format!("'{text}' is not a form and a file: write for example junit=gate.xml");
+    let wrong = || {
+        format!(
+            "'{text}' is not a form and a file: write for example junit=gate.xml; the forms are table, markdown, \
+             junit, bencher and json"
+        )
+    };
     let (form, path) =
         text.split_once('=').filter(|(_, path)| !path.is_empty()).ok_or_else(wrong)?;
     let form = Form::from_str(form, false).map_err(|_| wrong())?;

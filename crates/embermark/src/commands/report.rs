@@ -22,7 +22,7 @@ pub struct ReportArgs {
     /// Result files of `embermark run`, folders with results, and patterns such as 'results/**/*.json'
     ///
     /// embermark reads every result in a folder and below it. Several results go into one HTML page (-o
-    /// FILE.html) or into one table (-o FILE --format csv or parquet).
+    /// FILE.html) or into one table of all runs (-o FILE.csv or FILE.parquet).
     #[arg(required = true, value_name = "RESULT")]
     results: Vec<PathBuf>,
 
@@ -30,7 +30,9 @@ pub struct ReportArgs {
     #[arg(long)]
     reproduction: bool,
 
-    /// Write to this file: an HTML page if its name ends in .html, otherwise --format [default: standard output]
+    /// Write to this file; .html, .csv, .json, .md or .parquet choose the form [default: standard output]
+    ///
+    /// .html is a page. With another ending the form is that of --format, or all tables.
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -46,7 +48,8 @@ pub struct ReportArgs {
 
 /// Shows a result file, or makes a page of one or several.
 pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
-    let format = args.show.format()?;
+    let by_name = args.out.as_deref().and_then(format_by_name);
+    let format = args.show.format()?.or(by_name);
     let is_page = |out: &Path| out.extension().is_some_and(|end| end.eq_ignore_ascii_case("html"));
     if args.reproduction {
         return write_reproduction(&args);
@@ -84,6 +87,17 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Returns the form that a file's name asks for by its ending.
+fn format_by_name(out: &Path) -> Option<Format> {
+    match out.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "csv" => Some(Format::Csv),
+        "json" => Some(Format::Json),
+        "md" => Some(Format::Markdown),
+        "parquet" => Some(Format::Parquet),
+        _ => None,
+    }
+}
+
 /// Writes every run of several results into one table.
 fn write_table_of_all(
     args: &ReportArgs,
@@ -92,8 +106,8 @@ fn write_table_of_all(
 ) -> Result<ExitCode, Failure> {
     let (Some(out), Some(format @ (Format::Csv | Format::Parquet))) = (&args.out, format) else {
         return Err(usage!(
-            "{} results go into one page, with -o report.html, or into one table of all runs, with \
-             --format csv or parquet and -o FILE; `embermark fleet report` compares many devices",
+            "{} results go into one page, with -o report.html, or into one table of all runs, with -o \
+             runs.csv or -o runs.parquet; `embermark fleet report` compares many devices",
             paths.len()
         ));
     };

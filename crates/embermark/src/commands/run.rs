@@ -16,7 +16,7 @@ use embermark_report::Format;
 use embermark_report::format::counted;
 use embermark_workloads::{Info, WORKLOADS};
 
-use super::measure::{RunStart, is_failure, measure, write_reports};
+use super::measure::{RunStart, is_empty, is_failure, measure, write_reports};
 use super::options::{OptionArgs, default_out};
 use super::reproduce;
 use super::show::{RESULT as OF_RESULT, ReportFacts};
@@ -165,7 +165,11 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::from(INTERRUPTED));
     };
     let is_interrupted = result.manifest.finished.is_none();
-    let status = if is_interrupted { INTERRUPTED } else { u8::from(is_failure(&result)) };
+    let is_empty = is_empty(&result);
+    let status = match is_interrupted {
+        true => INTERRUPTED,
+        false => u8::from(is_empty || is_failure(&result)),
+    };
     // Everything is saved. From here on a signal ends the program at once, even while the page is
     // made.
     options.interrupt.set();
@@ -179,6 +183,8 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
             "embermark: interrupted; the finished trials are kept; continue with: embermark run --resume {}",
             output::word(&out)
         );
+    } else if is_empty {
+        say!("embermark: nothing was measured; the reasons are above");
     }
     Ok(ExitCode::from(status))
 }

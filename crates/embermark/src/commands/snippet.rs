@@ -26,7 +26,8 @@ pub struct SnippetArgs {
     tier: Durability,
 }
 
-/// Folder of the database in the printed program.
+/// Folder of the database in the printed program, which the engine creates. An engine with one file
+/// has it in the folder in which the program is started.
 const FOLDER: &str = "data";
 
 /// Cache memory in bytes, the default of `embermark run`.
@@ -55,9 +56,10 @@ pub fn print(args: &SnippetArgs) -> Result<ExitCode, Failure> {
     let connection = store.lifecycle().connection();
     store.close().map_err(Failure::runtime)?;
     let dir = dir.display().to_string();
+    let in_dir = format!("{dir}/");
     let (is_server, mut printed) = (info.kind == Kind::Server, text.to_owned());
     for (name, value) in connection.map_err(Failure::runtime)? {
-        let value = value.replace(&dir, FOLDER);
+        let value = value.replace(&in_dir, "").replace(&dir, FOLDER);
         let own = SERVER_PLACEHOLDERS.iter().find(|(known, _)| is_server && *known == name);
         let value = own.map_or(value, |(_, own)| (*own).to_owned());
         printed = printed.replace(&format!("{{{{{name}}}}}"), &escaped(&value));

@@ -36,6 +36,18 @@ pub(super) fn with_scales(given: &[String]) -> Result<WithScales, Failure> {
     Ok((names, scales))
 }
 
+/// Checks that the scales of all workloads have an effect: some workload must have none of its own.
+pub(super) fn check_effect(option: &str, (names, own): &WithScales) -> Result<(), Failure> {
+    let has_own = |name: &String| own.iter().any(|(of, _)| of == name);
+    match own.first() {
+        Some((name, scale)) if names.iter().all(has_own) => Err(usage!(
+            "{option} has no effect, because each workload has its own number of rows, such as {name}:{scale}: \
+             leave out {option}, or name a workload without rows"
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Whether a name is that of a workload file.
 pub(super) fn is_toml(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|extension| extension == "toml")

@@ -36,7 +36,11 @@ impl PlanArgs {
         toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
             let why = redact_values(error.message());
-            usage!("{}, line {line}: invalid plan: {why}", path.display())
+            let hint = match why.ends_with("expected a sequence") {
+                true => "; write a list in brackets, such as [\"10k\"]",
+                false => "",
+            };
+            usage!("{}, line {line}: invalid plan: {why}{hint}", path.display())
         })
     }
 

@@ -253,6 +253,11 @@ fn all_is_every_workload_and_rows_may_stand_behind_a_name() {
     assert_eq!(plan.workloads, ["sensors", "contacts"]);
     assert_eq!(plan.scales_of["sensors"], [1_000, 10_000].map(Scale::Rows));
     assert!(!plan.scales_of.contains_key("contacts"));
+    let scaled = |names: &[&str]| PlanArgs { scale: words(&["20k"]), ..of(names) };
+    assert!(says(scaled(&["sensors:1k"])).contains("--scale has no effect"));
+    assert!(scaled(&["sensors:1k", "contacts"]).plan().is_ok());
+    let until = PlanArgs { scales_until: Some("10k".into()), ..of(&["sensors:1k"]) };
+    assert!(says(until).contains("--scales-until has no effect"));
     assert!(says(of(&["sensors:many"])).contains("sensors:many"));
     assert!(says(of(&["sensor:1k"])).contains("did you mean 'sensors'?"));
 }

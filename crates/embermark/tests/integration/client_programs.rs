@@ -369,11 +369,12 @@ fn a_snippet_is_a_program_that_runs() {
         assert!(!program.contains("{{"), "{program}");
         let name = if client == "python" { "program.py" } else { "program.mjs" };
         sandbox.write(name, &program);
-        let _ = fs::remove_dir_all(sandbox.path("data"));
-        fs::create_dir(sandbox.path("data")).unwrap();
+        // An empty folder, as a reader's.
+        let folder = sandbox.path(&format!("{engine}-{client}"));
+        fs::create_dir(&folder).unwrap();
         for _ in 0..2 {
             let mut command = std::process::Command::new(interpreter);
-            let ran = command.arg(name).current_dir(sandbox.path("")).output().unwrap();
+            let ran = command.arg(sandbox.path(name)).current_dir(&folder).output().unwrap();
             let said = String::from_utf8_lossy(&ran.stderr);
             assert!(ran.status.success() && !ran.stdout.is_empty(), "{engine} {client}: {said}");
         }
@@ -388,7 +389,10 @@ fn what_has_no_snippet_is_said() {
     let sandbox = Sandbox::new();
     for (words, expected) in [
         (["redb", "python"], "embermark has no python client for redb"),
-        (["sqlite", "node:sqlite3"], "there is no snippet for the package sqlite3"),
+        (
+            ["sqlite", "node:sqlite3"],
+            "there is no snippet for the package sqlite3; there is node:better-sqlite3",
+        ),
         (["sqlite", "ruby"], "'ruby' is not a client"),
     ] {
         let [engine, client] = words;

@@ -145,6 +145,10 @@ fn a_gate_ends_with_1_where_something_is_slower_and_writes_what_a_build_reads() 
     let columns = ["gate", "old.json", "--old", "sqlite", "--new"];
     sandbox.embermark(&[&columns[..], &["lmdb"]].concat()).expect_status(0);
     sandbox
+        .embermark(&[&columns[..], &["sqlite"]].concat())
+        .expect_status(2)
+        .expect_stderr(&["one and the same column"]);
+    sandbox
         .embermark(&[&columns[..], &["none"]].concat())
         .expect_status(2)
         .expect_stderr(&["lmdb"]);

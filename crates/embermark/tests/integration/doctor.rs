@@ -68,10 +68,16 @@ fn a_package_has_completions_manual_pages_and_a_version_that_says_what_is_in_it(
     assert!(page.contains(".TH embermark 1") && page.contains("embermark\\-run(1)"), "{page}");
     let page = sandbox.embermark(&["man", "run"]).expect_status(0).stdout;
     assert!(page.contains(".TH embermark-run 1") && page.contains("\\-\\-trials"), "{page}");
+    let page = sandbox.embermark(&["man", "fleet", "run"]).expect_status(0).stdout;
+    assert!(page.contains(".TH embermark-fleet-run 1"), "{page}");
     sandbox
         .embermark(&["man", "nothing"])
         .expect_status(2)
         .expect_stderr(&["unknown command 'nothing'", "doctor"]);
+    sandbox
+        .embermark(&["man", "run", "nothing"])
+        .expect_status(2)
+        .expect_stderr(&["`embermark-run` has no command 'nothing'"]);
     // A hidden command has no page.
     sandbox.embermark(&["man", "worker"]).expect_status(2);
     let version = sandbox.embermark(&["--version"]).expect_status(0).stdout;

@@ -89,7 +89,7 @@ fn several_results_make_one_page_and_nothing_else(sandbox: &Sandbox) {
     let (a, b) = ("a/result.json", "b/result.json");
     sandbox.embermark(&["report", a, b]).expect_status(2).expect_stderr(&["-o report.html"]);
     sandbox
-        .embermark(&["report", a, b, "-o", "x.csv"])
+        .embermark(&["report", a, b, "-o", "x.txt"])
         .expect_status(2)
         .expect_stderr(&["-o report.html"]);
     sandbox
@@ -117,6 +117,11 @@ fn one_result_goes_to_a_file_in_the_form_that_was_asked_for(sandbox: &Sandbox) {
         sandbox.embermark(&["report", "a/result.json", "-f", "csv"]).expect_status(0).stdout;
     sandbox.embermark(&["report", "a/result.json", "-f", "csv", "-o", "a.csv"]).expect_status(0);
     assert_eq!(std::fs::read_to_string(sandbox.path("a.csv")).unwrap(), shown);
+    // The file's name asks for the same.
+    sandbox.embermark(&["report", "a/result.json", "-o", "b.CSV"]).expect_status(0);
+    assert_eq!(std::fs::read_to_string(sandbox.path("b.CSV")).unwrap(), shown);
+    sandbox.embermark(&["report", "a/result.json", "-o", "a.md"]).expect_status(0);
+    assert!(std::fs::read_to_string(sandbox.path("a.md")).unwrap().contains("| --- |"));
 }
 
 fn what_is_no_result_is_refused_with_the_reason_and_makes_no_page(sandbox: &Sandbox) {

@@ -6,15 +6,16 @@
 import type { Fleet } from "./data";
 import { byId, grouped, h, table, unique } from "./dom";
 import { step } from "./fitness";
-import { count, duration, ratio } from "./format";
+import { count, counted, duration, ratio } from "./format";
 import { ratioLegend } from "./legend";
 import { type Standing, standings } from "./standings";
 
 /** Draws the page. */
 export function fleet(body: HTMLElement, data: Fleet): void {
   const measured = data.devices.filter((device) => device.lacks === undefined).length;
-  byId("about").textContent = `${count(data.devices.length)} devices, ${count(measured)} with a result, `
-    + `${count(unique(data.devices.filter((device) => !device.lacks).map((device) => device.model)).length)} models`;
+  const found = unique(data.devices.filter((device) => !device.lacks).map((device) => device.model));
+  byId("about").textContent = `${counted(data.devices.length, "device")}, ${count(measured)} with a result, `
+    + counted(found.length, "model");
   const missing = data.devices.filter((device) => device.lacks !== undefined);
   const slots = { holds: h("div", { id: "fleet-holds" }), map: h("div", { id: "fleet-map" }), models: h("div", { id: "fleet-models" }) };
   const choice = h("select", { id: "fleet-line" },
@@ -179,7 +180,7 @@ function holds(data: Fleet, view: View): HTMLElement[] {
     one.whole === one.of ? "all" : `${count(one.whole)} of ${count(one.of)}`,
   ]);
   const said = first && first.whole === first.of && first.worst !== null
-    ? `${name(first.engine)} holds on all ${count(first.of)}: at worst ${ratio(first.worst)} of a device's own best.`
+    ? `${name(first.engine)} holds on ${first.of === 1 ? "the only device" : `all ${count(first.of)}`}: at worst ${ratio(first.worst)} of a device's own best.`
     : nearest(all.map((one) => ({ ...one, name: name(one.engine) })));
   return [
     h("p", { id: "fleet-said" }, said),

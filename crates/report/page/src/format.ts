@@ -26,6 +26,9 @@ export const ratio = (value: number): string => (Number.isFinite(value) ? `${sig
 /** Formats a count: `1,000,000`. */
 export const count = (number: number): string => grouped(String(Math.round(number)));
 
+/** Formats a count and its noun, which is singular for one. */
+export const counted = (number: number, noun: string): string => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+
 /** Returns the function that formats numbers of a quantity. */
 export function amount(quantity: Column["quantity"]): (value: number) => string {
   const shares = (share: number) => `${(100 * share).toFixed(1)} %`;

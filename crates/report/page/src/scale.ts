@@ -21,7 +21,7 @@ export function scaleHint(state: State, entries: Entry[]): string {
   const scales = unique(entries.map((entry) => cellOf(state.page, entry).scale));
   const bars = entries.some((entry) => entry.figure?.interval_ns) ? "a bar is the 95 % interval, " : "";
   const lines = scales.length < 2
-    ? " There is one scale only: `--scale 1k,10k,100k` draws lines against it."
+    ? " There is one scale only: a run with --scale 1k,10k,100k has lines over the rows."
     : " Next to each line is its exponent. 0: more rows cost nothing. 1: ten times the rows take ten times the time. ↗ steeper at the end, ↘ flatter. ? a surprise without an explanation.";
   return `Time of one operation, by powers of ten; ${bars}a small dot is a trial, and a cross an outlier. Engines that failed or answered wrongly are not drawn.${lines}`;
 }
@@ -146,7 +146,8 @@ function chart(page: Page, phase: string, points: Point[], all: Series[]): HTMLE
   const one = (): Plot.PlotOptions => ({
     ...scales(all),
     ...byName(points.map(({ z }) => z)),
-    x: { ...time, label: null },
+    // Fewer ticks than of a vertical axis: their texts are beside each other.
+    x: { ...log("", tick, values, 30), label: null },
     marks: [
       Plot.ruleY(bars, { x1: "y1", x2: "y2", y: "z", stroke: "z", strokeWidth: 2, className: "m-interval" }),
       Plot.dot(alone, { x: "y", y: "z", fill: "z", r: 1.4, fillOpacity: 0.6, className: "m-trial" }),

@@ -139,8 +139,8 @@ fn no_pick(table: &AdviceTable, advice: &Advice) -> Vec<Note> {
     let why = advice.unmeasured.iter().chain(&advice.excluded);
     let why = why.map(|left| format!("{}: {}", text::plain(&left.engine), left.why.join(", ")));
     let take = says.next().map(|says| note("take", says));
-    let rest = says.map(|says| note("margin", says));
+    let rest = says.map(|says| note("next", says));
     let why: Vec<String> = why.collect();
-    let why = (!why.is_empty()).then(|| note("turned by", why.join("; ")));
+    let why = (!why.is_empty()).then(|| note("left out", why.join("; ")));
     take.into_iter().chain(rest).chain(why).collect()
 }

@@ -152,10 +152,17 @@ fn describe_named_phase(judged: &JudgedPhase) -> String {
     format!("{} {} {}", judged.cell, judged.phase, describe_phase(judged))
 }
 
-/// Formats the share by which a ratio is above 1: `8.1 %`, `12 %`.
+/// Formats the share by which a ratio is above 1: `8.1 %`, `12 %`, `>1,000 %`.
 fn excess(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
-    if percent < 10.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+    if percent < 10.0 {
+        format!("{percent:.1} %")
+    } else if percent <= 1_000.0 {
+        format!("{percent:.0} %")
+    } else {
+        // A few trials that differ much have astronomical ratios.
+        ">1,000 %".to_owned()
+    }
 }
 
 fn wholes(gate: &Gate) -> Grid {
@@ -229,4 +236,15 @@ fn sections(gate: &Gate) -> Vec<Section> {
         ("Not alike", note::lines(&gate.differences.remarks)),
         ("How to read it", vec![note("", says)]),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slowdown_that_only_astronomical_trials_would_show_has_no_digits() {
+        let texts = [1.081, 1.12, 11.0, 11.1, 8.8e64].map(excess);
+        assert_eq!(texts, ["8.1 %", "12 %", "1000 %", ">1,000 %", ">1,000 %"]);
+    }
 }

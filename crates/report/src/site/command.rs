@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use embermark_model::plan::{DataSource, Plan, Rate};
-use embermark_model::result::{Cell, ResultFile};
+use embermark_model::result::{Cell, PhaseResult, ResultFile, Run};
 use embermark_model::{Client, Configuration, MemoryLimit};
 
 use crate::text;
@@ -12,21 +12,26 @@ use crate::text;
 const LONGEST: usize = 2_000;
 
 /// Builds a command like `embermark run sensors -s 10k -t process -e lmdb --variant single --trials
-/// 3 …`. Paths of the measuring machine are replaced with `FILE`, `DIR` and `URL`.
+/// 3 …`. Paths of the measuring machine are replaced with `FILE`, `DIR` and `URL`. Options of the
+/// plan that have no effect on this cell are left out, because a run refuses them.
 pub(super) fn repeat_command(file: &ResultFile, cell: &Cell) -> String {
     let (plan, id) = (&file.plan, &cell.id);
     let own_file = plan.workload_files.contains_key(&id.workload);
-    let mut words = Words(vec!["embermark".to_owned(), "run".to_owned()]);
+    let command = if plan.rate == Rate::Max { "rate" } else { "run" };
+    let mut words = Words(vec!["embermark".to_owned(), command.to_owned()]);
     words.word(if own_file { text::file_name(&id.workload) } else { id.workload.clone() });
     words.option("-s", id.scale);
     words.option("-t", id.durability);
     column(&mut words, plan, &id.engine);
     words.any("--variant", (!plan.variants.is_empty()).then(|| variants(file, cell)));
-    words.any("--phases", plan.phases.as_ref().map(|phases| phases.join(",")));
-    words.any("--data", matches!(plan.data, DataSource::File(_)).then_some("FILE"));
+    words.any("--phases", phases(plan, cell));
+    let rows = file.manifest.datasets.get(&id.workload).filter(|_| !own_file);
+    let is_read = matches!(plan.data, DataSource::File(_));
+    words.any("--data", rows.filter(|rows| is_read && rows.file.is_some()).map(|_| "FILE"));
     words.any("--memory-limit", id.memory_limit.map(|limit| size(limit.0)));
     words.any("--storage", id.storage);
-    words.any("--network", plan.network.as_ref().map(|link| &link.name));
+    let is_linked = cell.trials.iter().any(|trial| trial.network.is_some());
+    words.any("--network", plan.network.as_ref().filter(|_| is_linked).map(|link| &link.name));
     words.any("--device", file.manifest.machine.emulates.as_ref().map(|of| &of.device));
     asked(&mut words, plan, cell);
     text::clipped(&words.0.join(" "), LONGEST)
@@ -104,6 +109,24 @@ fn variants(file: &ResultFile, cell: &Cell) -> String {
     }
 }
 
+/// Returns the selected phases that the cell has, or all selected ones if it has no trial.
+fn phases(plan: &Plan, cell: &Cell) -> Option<String> {
+    let selected = plan.phases.as_ref()?;
+    let has = |name: &&String| measured(cell).any(|part| part.phase == **name);
+    let own: Vec<&str> = selected.iter().filter(has).map(String::as_str).collect();
+    Some(if own.is_empty() { selected.join(",") } else { own.join(",") })
+}
+
+/// Returns the phases of every trial of a cell.
+fn measured(cell: &Cell) -> impl Iterator<Item = &PhaseResult> {
+    cell.trials.iter().flat_map(|trial| &trial.phases)
+}
+
+/// Whether a run of the cell has this property.
+fn has_run(cell: &Cell, has: impl Fn(&PhaseResult, &Run) -> bool) -> bool {
+    measured(cell).any(|part| part.runs.iter().any(|run| has(part, run)))
+}
+
 /// Adds the number of trials and runs, their times, and the memory.
 fn asked(words: &mut Words, plan: &Plan, cell: &Cell) {
     let trials = cell.trials.len() + cell.lost_trials.len();
@@ -125,11 +148,17 @@ fn asked(words: &mut Words, plan: &Plan, cell: &Cell) {
     }
     let time = |ms: u64| format!("{ms}ms");
     words.set("max-run-time", plan.max_run_time_ms.map_or_else(|| "none".to_owned(), time));
-    if let Some(window) = plan.window_ms {
+    // A phase of fixed length does as many operations as it can, not a planned number.
+    let is_windowed = has_run(cell, |part, run| !run.capped && run.ops != part.ops);
+    if let Some(window) = plan.window_ms.filter(|_| is_windowed) {
         words.set("window", time(window));
     }
-    if let Some(warm_up) = plan.warm_up_ms {
+    let is_observed = has_run(cell, |_, run| run.observed.is_some());
+    if let Some(warm_up) = plan.warm_up_ms.filter(|_| is_observed) {
         words.set("warm-up", time(warm_up));
+    }
+    if plan.rate == Rate::Max {
+        words.set("p99-limit", time(plan.p99_limit_ms));
     }
     words.set("seed", plan.seed);
 }
@@ -142,7 +171,7 @@ fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::summary::tests::{cell, file, trial};
+    use crate::summary::tests::{cell, file, phase, run, trial};
 
     #[test]
     fn a_cell_is_named_with_what_was_asked_for() {
@@ -154,6 +183,38 @@ mod tests {
         for words in ["-e sqlite", "--trials 1", "--set seed=7"] {
             assert!(command.contains(words), "no '{words}' in {command}");
         }
+    }
+
+    #[test]
+    fn what_has_no_effect_on_a_cell_is_left_out() {
+        let part = |name: &str, ops: u64| phase(name, vec![run(20_000_000, ops)]);
+        let mut file = file(vec![
+            cell("sqlite", "single", vec![trial(vec![part("read", 10)])]),
+            cell("sqlite", "bulk", vec![trial(vec![part("gps", 442)])]),
+        ]);
+        file.plan.window_ms = Some(20);
+        file.plan.warm_up_ms = Some(20);
+        file.plan.phases = Some(vec!["gps".to_owned(), "read".to_owned()]);
+        file.plan.data = DataSource::File("/home/ann/data.txt".into());
+        let [single, bulk] = [0, 1].map(|place| repeat_command(&file, &file.cells[place]));
+        // Each phase of `read` has its ten operations.
+        assert!(
+            !single.contains("window=") && bulk.contains("--set window=20ms"),
+            "{single}\n{bulk}"
+        );
+        assert!(
+            single.contains("--phases read ") && bulk.contains("--phases gps "),
+            "{single}\n{bulk}"
+        );
+        for command in [&single, &bulk] {
+            assert!(!command.contains("warm-up=") && !command.contains("--data"), "{command}");
+        }
+        file.plan.rate = Rate::Max;
+        let search = repeat_command(&file, &file.cells[0]);
+        assert!(
+            search.starts_with("embermark rate w ") && search.contains("p99-limit="),
+            "{search}"
+        );
     }
 
     #[test]

@@ -128,6 +128,8 @@ fn who_cannot_keep_up_with_a_rate_is_left_out() {
     assert!(left[0].engine == "columns" && left[0].why[0].starts_with("commits "), "{left:?}");
     let none = brief(&file, at(rate * 2.0), &[("ingest", 1.0)]);
     assert!(none.contains("No engine") && none.contains("rows/s at sensors 1k"), "{none}");
+    // Nothing turns an order that is not there.
+    assert!(none.contains("left out") && !none.contains("turned by"), "{none}");
 }
 
 #[test]
