@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// A client. It is a language that embermark has a program for (`python`, `node`), perhaps with one
 /// of the packages for the engine (`node:better-sqlite3`), or the path of a program that speaks the
-/// protocol of docs/clients.md.
+/// protocol of docs/client-protocol.md.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "string"))]
 #[serde(try_from = "String", into = "String")]

@@ -1,4 +1,4 @@
-//! Documents, filters and searches as the JSON texts of docs/clients.md.
+//! Documents, filters and searches as the JSON texts of docs/client-protocol.md.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -196,7 +196,7 @@ export type Cell = {
 /**
  * A client. It is a language that embermark has a program for (`python`, `node`), perhaps with one
  * of the packages for the engine (`node:better-sqlite3`), or the path of a program that speaks the
- * protocol of docs/clients.md.
+ * protocol of docs/client-protocol.md.
  */
 export type Client = string;
 
