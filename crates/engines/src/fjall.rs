@@ -18,7 +18,7 @@ use crate::kv::{
 use crate::log_files::{check_write_buffer, log_files};
 use crate::{
     Availability, Checked, ClientOpener, Embedded, EngineError, Info, Join, Lifecycle, OpenOptions,
-    Opened, Origin, Result, Scope, TierSetting, TierTable, as_set,
+    Opened, Result, Scope, TierSetting, TierTable, as_set,
 };
 use settings::{MEMTABLE, SETTINGS};
 
@@ -52,16 +52,13 @@ const TIERS: TierTable<Persist> = TierTable {
 const MANUAL: &str = "https://docs.rs/fjall/3/fjall/enum.PersistMode.html";
 
 pub(crate) static ENGINE: Embedded<Persist> = Embedded {
-    info: Info::key_value(ID, "fjall", "MIT or Apache-2.0"),
-    tiers: TIERS,
-    availability: || Availability::Ready { version: VERSION.to_owned() },
-    library: None,
-    origin: || Some(Origin::CompiledIn),
-    system: None,
-    open,
     settings: SETTINGS,
-    explained: &[],
-    join: None,
+    ..Embedded::new(
+        Info::key_value(ID, "fjall", "MIT or Apache-2.0"),
+        || TIERS,
+        || Availability::Ready { version: VERSION.to_owned() },
+        open,
+    )
 };
 
 /// A quarter of the memory is for two memtables, one being filled and one being written, and the

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use embermark_model::ServerUrl;
+use percent_encoding::percent_decode_str;
 use ureq::config::Config;
 use ureq::http::Response;
 use ureq::unversioned::resolver::DefaultResolver;
@@ -16,7 +18,6 @@ use ureq::{Agent, Body, Error, RequestBuilder};
 
 use crate::EngineError;
 use crate::server::address::{self, Address};
-use crate::server::url;
 
 /// The engine's error, unless stated otherwise.
 type Result<T, E = EngineError> = std::result::Result<T, E>;
@@ -53,7 +54,8 @@ impl HttpClient {
         for_others: &Address,
     ) -> Self {
         // Encoded as HTTP requires: RFC 7617.
-        let (plain, user) = (user.and_then(url::decoded), user.unwrap_or(NO_USER));
+        let decoded = |user| Some(percent_decode_str(user).decode_utf8().ok()?.into_owned());
+        let (plain, user) = (user.and_then(decoded), user.unwrap_or(NO_USER));
         let basic = |plain| format!("Basic {}", BASE64_STANDARD.encode(plain));
         Self {
             engine,
@@ -78,10 +80,10 @@ impl HttpClient {
     ///
     /// # Errors
     /// Returns what is wrong with the URL, without quoting it.
-    pub fn from_url(engine: &'static str, url: &str, database: &str) -> Result<Self, &'static str> {
-        let (base, user) = url::split_credentials(url)?;
-        let address = Address::Url(base);
-        Ok(Self::new(engine, database, user, &address, &address))
+    pub fn from_url(engine: &'static str, url: &str, database: &str) -> Result<Self, String> {
+        let parts = ServerUrl::from(url).parts(engine)?;
+        let address = Address::Url(format!("http://{}", parts.address()));
+        Ok(Self::new(engine, database, parts.credentials(), &address, &address))
     }
 
     /// Closes the connection. The next request opens a new one.

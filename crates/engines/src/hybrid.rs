@@ -7,7 +7,7 @@ use std::time::Duration;
 use embermark_hybrid::{Hybrid, OpenMirror, Options};
 use embermark_model::Durability;
 
-use crate::duckdb::{DuckDb, FSYNC_MODE, check_no_pattern};
+use crate::duckdb::{self, FSYNC_MODE, check_no_pattern};
 use crate::settings::ENGINE_DEFAULT;
 use crate::sql::SqlStore;
 use crate::{
@@ -89,7 +89,7 @@ impl HybridEngine {
     }
 
     fn versions(&self, front: &str, mirror: &str) -> String {
-        format!("{} {front}, {} {mirror}", self.front.info().name, DuckDb.info().name)
+        format!("{} {front}, {} {mirror}", self.front.info().name, duckdb::ENGINE.info().name)
     }
 }
 
@@ -109,7 +109,7 @@ fn remove_empty(folder: &Path, end: &str) -> Result<()> {
 
 fn open_mirror(options: &OpenOptions, folder: &Path) -> Result<Box<dyn SqlStore>> {
     let options = OpenOptions { dir: folder.to_owned(), ..options.clone() };
-    DuckDb.open(&options)?.store.into_sql(MIRROR, "open")
+    duckdb::ENGINE.open(&options)?.store.into_sql(MIRROR, "open")
 }
 
 impl Engine for HybridEngine {
@@ -118,7 +118,7 @@ impl Engine for HybridEngine {
     }
 
     fn availability(&self) -> Availability {
-        match (self.front.availability(), DuckDb.availability()) {
+        match (self.front.availability(), duckdb::ENGINE.availability()) {
             (Availability::Ready { version }, Availability::Ready { version: mirror }) => {
                 Availability::Ready { version: self.versions(&version, &mirror) }
             }
@@ -127,7 +127,7 @@ impl Engine for HybridEngine {
     }
 
     fn library(&self) -> Option<&'static str> {
-        DuckDb.library()
+        duckdb::ENGINE.library()
     }
 
     fn origin(&self) -> Option<Origin> {
@@ -164,7 +164,7 @@ impl Engine for HybridEngine {
         let own_settings = own_settings.into_iter().filter(|(name, _)| has(name));
         settings.extend(own_settings.map(|(name, value)| (name.to_owned(), value)));
         self.settings.check_accepted(id, options, &mut settings)?;
-        let version = match DuckDb.availability() {
+        let version = match duckdb::ENGINE.availability() {
             Availability::Ready { version: mirror } => self.versions(&version, &mirror),
             Availability::Missing { why, remedy } => {
                 return Err(EngineError::unavailable(id, why, remedy));

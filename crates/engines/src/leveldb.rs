@@ -52,16 +52,15 @@ const WRITTEN: TierSetting<bool> = TierSetting::new(
 const MANUAL: &str = "https://github.com/google/leveldb/blob/main/doc/index.md#synchronous-writes";
 
 pub(crate) static ENGINE: Embedded<bool> = Embedded {
-    info: Info::key_value(ID, "LevelDB", "BSD-3-Clause"),
-    tiers: TIERS,
-    availability: || LIBRARY.availability(|(_, own)| own.version()),
     library: Some(VARIABLE),
     origin: || LIBRARY.origin(VARIABLE),
-    system: None,
-    open,
     settings: SETTINGS,
-    explained: &[],
-    join: None,
+    ..Embedded::new(
+        Info::key_value(ID, "LevelDB", "BSD-3-Clause"),
+        || TIERS,
+        || LIBRARY.availability(|(_, own)| own.version()),
+        open,
+    )
 };
 
 /// A quarter of the memory is for up to two write buffers, the rest for blocks.

@@ -19,7 +19,7 @@ use crate::kv::{
 use crate::per_table::PerTable;
 use crate::{
     Availability, Checked, ClientOpener, Embedded, EngineError, Info, Join, Lifecycle, OpenOptions,
-    Opened, Origin, Result, Scope, TierSetting, TierTable, as_set,
+    Opened, Result, Scope, TierSetting, TierTable, as_set,
 };
 use settings::{CommitOptions, SETTINGS};
 
@@ -49,16 +49,13 @@ const SYNCED: TierSetting<Commit> = TierSetting::new(
 const MANUAL: &str = "https://docs.rs/redb/4/redb/enum.Durability.html";
 
 pub(crate) static ENGINE: Embedded<Commit> = Embedded {
-    info: Info::key_value(ID, "redb", "MIT or Apache-2.0"),
-    tiers: TIERS,
-    availability: || Availability::Ready { version: VERSION.to_owned() },
-    library: None,
-    origin: || Some(Origin::CompiledIn),
-    system: None,
-    open,
     settings: SETTINGS,
-    explained: &[],
-    join: None,
+    ..Embedded::new(
+        Info::key_value(ID, "redb", "MIT or Apache-2.0"),
+        || TIERS,
+        || Availability::Ready { version: VERSION.to_owned() },
+        open,
+    )
 };
 
 fn open(options: &OpenOptions, &commit: &Commit) -> Result<Opened> {

@@ -11,9 +11,9 @@ pub static ENGINES: &[&dyn Engine] = &[
     #[cfg(feature = "sqlite")]
     &crate::sqlite::ENGINE,
     #[cfg(feature = "duckdb")]
-    &crate::duckdb::DuckDb,
+    &crate::duckdb::ENGINE,
     #[cfg(feature = "firebird")]
-    &crate::firebird::Firebird,
+    &crate::firebird::ENGINE,
     #[cfg(feature = "berkeleydb")]
     &crate::berkeleydb::ENGINE,
     #[cfg(feature = "lmdb")]
@@ -31,13 +31,13 @@ pub static ENGINES: &[&dyn Engine] = &[
     #[cfg(feature = "wiredtiger")]
     &crate::wiredtiger::ENGINE,
     #[cfg(feature = "parquet")]
-    &crate::parquet::Parquet,
+    &crate::parquet::ENGINE,
     #[cfg(feature = "hybrid")]
     &crate::hybrid::HYBRID_LMDB,
     #[cfg(feature = "hybrid")]
     &crate::hybrid::HYBRID_BERKELEY_DB,
     #[cfg(feature = "zen")]
-    &crate::zen::Zen,
+    &crate::zen::ENGINE,
     #[cfg(feature = "postgres")]
     crate::postgres::ENGINE,
     #[cfg(feature = "postgres")]

@@ -5,6 +5,7 @@ use std::fmt;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize, Serializer};
 
+pub use parts::Parts;
 pub use secrets::Secrets;
 
 mod form;
@@ -36,6 +37,14 @@ impl ServerUrl {
     /// Returns the secrets of the URL, to be removed from messages of its client.
     pub fn secrets(&self) -> Secrets {
         Secrets::from_url(self)
+    }
+
+    /// Parses the URL in the form that an engine's client accepts.
+    ///
+    /// # Errors
+    /// If the URL is invalid. The error gives what is wrong, without any part of the URL.
+    pub fn parts(&self, engine: &str) -> Result<Parts, String> {
+        form::parse(engine, &self.0)
     }
 
     /// Checks that an engine's client accepts the URL.

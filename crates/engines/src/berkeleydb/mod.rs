@@ -161,14 +161,13 @@ const CANDIDATES: &[Candidate] = &[
 ];
 
 pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
-    info: Info::key_value(ID, "Berkeley DB", "Sleepycat (AGPL from release 6 on)"),
-    tiers: TIERS,
-    availability: store::availability,
-    library: None,
     origin: store::origin,
-    system: None,
-    open: store::open,
     settings: SETTINGS,
     explained: EXPLAINED,
-    join: None,
+    ..Embedded::new(
+        Info::key_value(ID, "Berkeley DB", "Sleepycat (AGPL from release 6 on)"),
+        || TIERS,
+        store::availability,
+        store::open,
+    )
 };

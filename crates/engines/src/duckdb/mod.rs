@@ -22,8 +22,8 @@ use crate::settings::lines;
 use crate::sql::QueryKind;
 use crate::sql_driver::Stopped;
 use crate::{
-    Availability, Candidate, ConnectionParameters, Engine, EngineError, Info, OpenOptions, Opened,
-    Origin, Result, Setting, SettingValues, Settings, Tier,
+    Candidate, ConnectionParameters, Embedded, EngineError, Info, OpenOptions, Opened, Result,
+    Setting, SettingValues, Settings,
 };
 use embermark_libraries::duckdb::NAME;
 use embermark_libraries::duckdb::connection::Connection;
@@ -74,50 +74,26 @@ const EXPLAINED: &[Explained] = &[
     },
 ];
 
-/// The engine.
-pub(crate) struct DuckDb;
+pub(crate) static ENGINE: Embedded<Log> = Embedded {
+    library: Some(VARIABLE),
+    origin: || LIBRARY.origin(VARIABLE),
+    settings: SETTINGS,
+    explained: EXPLAINED,
+    ..Embedded::new(
+        Info::sql(NAME, "DuckDB", "MIT"),
+        || tiers(LIBRARY.get().ok()),
+        || LIBRARY.availability(|library| library.version.clone()),
+        open,
+    )
+};
 
-impl Engine for DuckDb {
-    fn info(&self) -> Info {
-        Info::sql(NAME, "DuckDB", "MIT")
-    }
-
-    fn availability(&self) -> Availability {
-        LIBRARY.availability(|library| library.version.clone())
-    }
-
-    fn library(&self) -> Option<&'static str> {
-        Some(VARIABLE)
-    }
-
-    fn origin(&self) -> Option<Origin> {
-        LIBRARY.origin(VARIABLE)
-    }
-
-    fn tier(&self, durability: Durability) -> Tier {
-        tiers(LIBRARY.get().ok()).tier(durability)
-    }
-
-    fn explained(&self) -> &'static [Explained] {
-        EXPLAINED
-    }
-
-    fn settings(&self) -> Settings {
-        SETTINGS
-    }
-
-    fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let library = LIBRARY.get()?;
-        let tiers = tiers(Some(library));
-        let row = tiers.for_tier(options.durability);
-        let config = DatabaseConfig { library, log: row.set, options: options.clone() };
-        let connection = Rc::new(config.open()?);
-        let mut settings = read_back(&connection, options)?;
-        SETTINGS.check_accepted(NAME, options, &mut settings)?;
-        row.check_settings(NAME, options, &mut settings)?;
-        let store = Session::store(connection, config)?;
-        Ok(Opened { store, version: library.version.clone(), settings, server: None })
-    }
+fn open(options: &OpenOptions, &log: &Log) -> Result<Opened> {
+    let library = LIBRARY.get()?;
+    let config = DatabaseConfig { library, log, options: options.clone() };
+    let connection = Rc::new(config.open()?);
+    let settings = read_back(&connection, options)?;
+    let store = Session::store(connection, config)?;
+    Ok(Opened { store, version: library.version.clone(), settings, server: None })
 }
 
 /// Option of `ATTACH` that turns the log off.

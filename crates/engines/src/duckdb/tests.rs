@@ -5,11 +5,11 @@ use embermark_skips::is_here;
 
 use super::*;
 use crate::sql::{Nullable, Param, ResultRow, Rows, SqlStore, SqlType, TableDef};
-use crate::{Scope, Store};
+use crate::{Engine as _, Scope, Store, Tier};
 
 /// Returns a connection in memory, or `None` without the library.
 fn connection() -> Option<Rc<Connection>> {
-    if !is_here(&DuckDb) {
+    if !is_here(&ENGINE) {
         return None;
     }
     let library = LIBRARY.get().unwrap();
@@ -34,11 +34,11 @@ fn one<T>(
 
 #[test]
 fn a_version_that_was_shown_not_to_keep_a_tier_is_not_offered_in_it() {
-    if !is_here(&DuckDb) {
+    if !is_here(&ENGINE) {
         return;
     }
     let version = &LIBRARY.get().unwrap().version;
-    match [Durability::Process, Durability::Power].map(|tier| DuckDb.tier(tier)) {
+    match [Durability::Process, Durability::Power].map(|tier| ENGINE.tier(tier)) {
         [Tier::Offered { effective_durability, .. }, Tier::Unsupported { why }] => {
             assert_eq!(effective_durability, Durability::Process, "{version}");
             assert!(tier::BROKEN.contains(&&**version), "{version}: {why}");
@@ -123,7 +123,7 @@ fn results_of_many_chunks_are_read_to_the_last_row() {
 /// The log shows which recovery mode is in effect.
 #[test]
 fn only_the_tiers_that_keep_a_commit_write_a_log() {
-    if !is_here(&DuckDb) {
+    if !is_here(&ENGINE) {
         return;
     }
     let library = LIBRARY.get().unwrap();
@@ -131,7 +131,7 @@ fn only_the_tiers_that_keep_a_commit_write_a_log() {
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path().to_owned();
         let options = OpenOptions::new(dir, durability, 64 << 20);
-        let opened = DuckDb.open(&options).unwrap();
+        let opened = ENGINE.open(&options).unwrap();
         let settings: Vec<&str> = opened.settings.iter().map(|(name, _)| &**name).collect();
         assert!(settings.contains(&"memory_limit") && settings.contains(&"threads"));
         let Store::Sql(mut store) = opened.store else { panic!("no store of SQL") };
@@ -151,11 +151,11 @@ fn a_path_becomes_a_literal() {
 
 /// Returns a store in a folder with a table of one number, its key, or `None` without the library.
 fn keyed(folder: &Path) -> Option<Box<dyn SqlStore>> {
-    if !is_here(&DuckDb) {
+    if !is_here(&ENGINE) {
         return None;
     }
     let options = OpenOptions::new(folder, Durability::Process, 64 << 20);
-    let Store::Sql(mut store) = DuckDb.open(&options).unwrap().store else {
+    let Store::Sql(mut store) = ENGINE.open(&options).unwrap().store else {
         panic!("no store of SQL")
     };
     store.batch("CREATE TABLE numbers (n BIGINT PRIMARY KEY)").unwrap();
@@ -216,11 +216,11 @@ fn a_transaction_larger_than_the_memory_says_so() {
 
 /// Returns a database in a folder, or `None` without the library.
 fn opened(dir: &Path) -> Option<Box<dyn SqlStore>> {
-    if !is_here(&DuckDb) {
+    if !is_here(&ENGINE) {
         return None;
     }
     let options = OpenOptions::new(dir, Durability::Process, 64 << 20);
-    let Store::Sql(mut sql) = DuckDb.open(&options).unwrap().store else { panic!("no SQL") };
+    let Store::Sql(mut sql) = ENGINE.open(&options).unwrap().store else { panic!("no SQL") };
     sql.batch("CREATE TABLE t (a INTEGER, b VARCHAR); INSERT INTO t VALUES (1, 'x')").unwrap();
     Some(sql)
 }

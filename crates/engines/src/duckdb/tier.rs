@@ -8,7 +8,7 @@ use embermark_libraries::duckdb::library::DuckLib;
 
 /// How a tier uses the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Log {
+pub(crate) enum Log {
     /// There is no log. Only a checkpoint writes to the file.
     None,
     /// The log is passed to the operating system at commit.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::api::open;
 use super::library::FbLib;
-use super::tier::TIERS;
+use super::tier::tiers;
 use super::{FILE, NAME};
 use crate::{EngineError, OpenOptions, Result};
 
@@ -65,7 +65,7 @@ impl DatabaseConfig {
 
     /// Returns whether every page is synced when it is written.
     fn forces_writes(&self) -> bool {
-        let of_tier = TIERS.for_tier(self.options.durability).set;
+        let of_tier = tiers().for_tier(self.options.durability).set;
         self.options.switch("forced_writes").unwrap_or(of_tier)
     }
 

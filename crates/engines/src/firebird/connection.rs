@@ -274,19 +274,19 @@ mod tests {
     use embermark_model::Durability;
 
     use super::*;
-    use crate::firebird::{FILE, Firebird};
+    use crate::firebird::{ENGINE, FILE};
     use crate::{Engine, OpenOptions, Store};
 
     /// Opens the database in a folder and closes it.
     fn opened(dir: &Path) -> Result<()> {
         let options = OpenOptions::new(dir, Durability::Process, 16 << 20);
-        let Store::Sql(store) = Firebird.open(&options)?.store else { panic!("not an SQL store") };
+        let Store::Sql(store) = ENGINE.open(&options)?.store else { panic!("not an SQL store") };
         store.close()
     }
 
     #[test]
     fn a_folder_of_any_letters_is_opened_and_one_that_it_cannot_be_told_is_unsupported() {
-        if !embermark_skips::is_here(&Firebird) {
+        if !embermark_skips::is_here(&ENGINE) {
             return;
         }
         let dir = tempfile::tempdir().unwrap();
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn opening_waits_for_a_lock_and_reports_one_that_stays() {
-        if !embermark_skips::is_here(&Firebird) {
+        if !embermark_skips::is_here(&ENGINE) {
             return;
         }
         let dir = tempfile::tempdir().unwrap();

@@ -20,17 +20,15 @@ mod store;
 mod tier;
 
 use embermark_model::result::Counts;
-use embermark_model::{CostAnomaly, Durability, Explained};
+use embermark_model::{CostAnomaly, Explained};
 
-use crate::{
-    Availability, Engine, EngineError, Info, OpenOptions, Opened, Origin, Result, Settings, Tier,
-};
+use crate::{Embedded, EngineError, Info, OpenOptions, Opened, Result};
 use config::DatabaseConfig;
 use failure::Failure;
 use library::LIBRARY;
 use settings::SETTINGS;
 use store::Session;
-use tier::TIERS;
+use tier::tiers;
 
 const NAME: &str = "firebird";
 
@@ -46,47 +44,25 @@ const EXPLAINED: &[Explained] = &[Explained {
     section: "docs/engines/firebird.md#what-measurements-show",
 }];
 
-pub(crate) struct Firebird;
+pub(crate) static ENGINE: Embedded<bool> = Embedded {
+    library: Some(library::VARIABLE),
+    origin: || LIBRARY.origin(library::VARIABLE),
+    settings: SETTINGS,
+    explained: EXPLAINED,
+    ..Embedded::new(
+        Info::sql(NAME, "Firebird", "IPL 1.0 and IDPL 1.0"),
+        tiers,
+        || LIBRARY.availability(|library| library.version.clone()),
+        open,
+    )
+};
 
-impl Engine for Firebird {
-    fn info(&self) -> Info {
-        Info::sql(NAME, "Firebird", "IPL 1.0 and IDPL 1.0")
-    }
-
-    fn availability(&self) -> Availability {
-        LIBRARY.availability(|library| library.version.clone())
-    }
-
-    fn library(&self) -> Option<&'static str> {
-        Some(library::VARIABLE)
-    }
-
-    fn origin(&self) -> Option<Origin> {
-        LIBRARY.origin(library::VARIABLE)
-    }
-
-    fn tier(&self, durability: Durability) -> Tier {
-        tier::for_durability(durability)
-    }
-
-    fn explained(&self) -> &'static [Explained] {
-        EXPLAINED
-    }
-
-    fn settings(&self) -> Settings {
-        SETTINGS
-    }
-
-    fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let library = LIBRARY.get()?;
-        let config = DatabaseConfig::new(library, options)?;
-        let session = Session::open(config)?;
-        let mut settings = session.settings()?;
-        SETTINGS.check_accepted(NAME, options, &mut settings)?;
-        TIERS.for_tier(options.durability).check_settings(NAME, options, &mut settings)?;
-        let (store, version) = (session.into_store(), library.version.clone());
-        Ok(Opened { store, version, settings, server: None })
-    }
+fn open(options: &OpenOptions, _: &bool) -> Result<Opened> {
+    let library = LIBRARY.get()?;
+    let session = Session::open(DatabaseConfig::new(library, options)?)?;
+    let settings = session.settings()?;
+    let (store, version) = (session.into_store(), library.version.clone());
+    Ok(Opened { store, version, settings, server: None })
 }
 
 #[cold]

@@ -7,7 +7,7 @@ use super::connection::{Connection, FbResult};
 use super::dialect::{BYTES, COLLATIONS, FirebirdSql, INDEXED};
 use super::settings::INFO_ITEMS;
 use super::statement::Prepared;
-use super::tier::TIERS;
+use super::tier::tiers;
 use super::{NAME, check, failed, load};
 use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped, refused};
@@ -226,7 +226,7 @@ impl Driver for Session {
     }
 
     fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
-        Ok(TIERS.for_tier(self.config.options.durability).filter_settings(self.settings()?))
+        Ok(tiers().for_tier(self.config.options.durability).filter_settings(self.settings()?))
     }
 
     fn join(&self) -> Join {

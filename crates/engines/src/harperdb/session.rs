@@ -139,9 +139,9 @@ impl Drop for Session {
 ///
 /// # Errors
 /// What is wrong with the URL.
-pub(super) fn client(url: &str, name: &str) -> std::result::Result<HttpClient, &'static str> {
+pub(super) fn client(url: &str, name: &str) -> std::result::Result<HttpClient, String> {
     let client = HttpClient::from_url(NAME, url, name)?;
-    client.authorization.is_some().then_some(client).ok_or("it names no user")
+    client.authorization.is_some().then_some(client).ok_or_else(|| "it names no user".to_owned())
 }
 
 fn send(http: &HttpClient, request: &Request) -> Result<ureq::Body> {

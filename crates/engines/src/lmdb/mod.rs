@@ -11,9 +11,7 @@ use embermark_model::Durability;
 
 use crate::mapped::{self, library::Library};
 use crate::settings::SWITCH;
-use crate::{
-    Availability, Candidate, Embedded, Info, Origin, Setting, Settings, TierSetting, TierTable,
-};
+use crate::{Availability, Candidate, Embedded, Info, Setting, Settings, TierSetting, TierTable};
 
 mod ffi;
 
@@ -44,16 +42,14 @@ const SYNCED: TierSetting<u32> = TierSetting::new(
 const MANUAL: &str = "http://www.lmdb.tech/doc/group__mdb.html";
 
 pub(crate) static ENGINE: Embedded<u32> = Embedded {
-    info: Info::key_value(ID, "LMDB", "OpenLDAP Public License 2.8"),
-    tiers: TIERS,
-    availability: || Availability::Ready { version: Lmdb::version() },
-    library: None,
-    origin: || Some(Origin::CompiledIn),
-    system: None,
-    open: mapped::open::<Lmdb>,
     settings: SETTINGS,
-    explained: &[],
     join: Some(mapped::join::<Lmdb>),
+    ..Embedded::new(
+        Info::key_value(ID, "LMDB", "OpenLDAP Public License 2.8"),
+        || TIERS,
+        || Availability::Ready { version: Lmdb::version() },
+        mapped::open::<Lmdb>,
+    )
 };
 
 const ENV: &str = "http://www.lmdb.tech/doc/group__mdb__env.html";

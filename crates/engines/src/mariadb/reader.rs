@@ -44,14 +44,17 @@ pub(super) fn connect(session: &Session) -> Result<Connection> {
     Ok(reader)
 }
 
-/// Creates the reader of a private server, if it is missing.
+/// Creates the reader of a private server, if it is missing, with the password of this start of the
+/// server: each start can have another.
 fn user(session: &Session, target: Target) -> Result<Target> {
     // A private server's password only has hexadecimal digits.
     let password = target.password.as_deref().unwrap_or_default();
     for host in ["localhost", "127.0.0.1"] {
         let user = format!("{READER}@'{host}'");
-        session.send(&format!("CREATE USER IF NOT EXISTS {user} IDENTIFIED BY '{password}'"))?;
-        session.send(&format!("GRANT SELECT ON {DATABASE}.* TO {user}"))?;
+        session.send(&format!(
+            "CREATE USER IF NOT EXISTS {user} IDENTIFIED BY '{password}'; \
+             ALTER USER {user} IDENTIFIED BY '{password}'; GRANT SELECT ON {DATABASE}.* TO {user}"
+        ))?;
     }
     Ok(Target { user: Some(READER.to_owned()), ..target })
 }

@@ -4,8 +4,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use embermark_model::ServerUrl;
 use percent_encoding::percent_decode_str;
 
+use super::NAME;
 use crate::server::address::Address;
 
 /// How to connect. Not `Debug`, because of the password.
@@ -55,31 +57,26 @@ impl Target {
     /// Returns what is wrong, without quoting the URL, because a password can be in the wrong
     /// position.
     pub fn of_url(url: &str) -> Result<Self, String> {
-        let rest = url.strip_prefix("mysql://").ok_or("it does not begin with mysql://")?;
-        let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-        if rest.contains('@') {
-            let why = "an @ stands after the host: what is no letter and no digit in the user's \
-                       name and password is to be given as %XX";
-            return Err(why.to_owned());
+        let parts = ServerUrl::from(url).parts(NAME)?;
+        let host = parts.host().to_owned();
+        // The library gives some other characters in a host's name a special meaning. Only an IPv6
+        // address has colons.
+        let of_a_host = |c: char| c.is_ascii_alphanumeric() || "-._:".contains(c);
+        if host.is_empty() || !host.chars().all(of_a_host) {
+            return Err("it names no host".to_owned());
         }
-        let (user, address) = authority.rsplit_once('@').unwrap_or(("", authority));
-        let (user, password) = match user.split_once(':') {
-            Some((user, password)) => (user, Some(decoded(password)?)),
-            None => (user, None),
-        };
-        let (host, port) = host_and_port(address)?;
-        let rest = rest.split_once('#').map_or(rest, |(before, _)| before);
-        let (path, parameters) = rest.split_once('?').unwrap_or((rest, ""));
         let mut target = Self {
-            place: Place::Tcp { host, port },
-            user: some(decoded(user)?),
-            password,
-            database: some(decoded(path.trim_start_matches('/'))?),
+            place: Place::Tcp { host, port: parts.port().unwrap_or(PORT) },
+            user: parts.user(),
+            password: parts.password(),
+            database: parts.database(),
             connect_within: CONNECT_WITHIN,
         };
-        for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
+        for parameter in parts.query().split('&').filter(|parameter| !parameter.is_empty()) {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-            target.set(name, decoded(value)?)?;
+            let value = percent_decode_str(value).decode_utf8();
+            let value = value.map_err(|_| "what it gives as %XX is not UTF-8")?;
+            target.set(name, value.into_owned())?;
         }
         Ok(target)
     }
@@ -105,32 +102,6 @@ impl fmt::Display for Place {
             Self::Tcp { host, port } => write!(f, "{host}, port {port}"),
         }
     }
-}
-
-/// Splits a host, in which an IPv6 address is in brackets, and its port.
-fn host_and_port(address: &str) -> Result<(String, u16), String> {
-    let bracketed = address.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    let (host, port) = match bracketed {
-        Some((host, "")) => (host, None),
-        Some((host, port)) => (host, Some(port.strip_prefix(':').unwrap_or("none"))),
-        None => address.split_once(':').map_or((address, None), |(host, port)| (host, Some(port))),
-    };
-    // The library gives some other characters in a host's name a special meaning.
-    let of_a_host = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
-    if host.is_empty() || !host.chars().all(|c| of_a_host(c) || bracketed.is_some() && c == ':') {
-        return Err("it names no host".to_owned());
-    }
-    let port = port.map_or(Ok(PORT), str::parse);
-    Ok((host.to_owned(), port.map_err(|_| "its port is not a number up to 65535")?))
-}
-
-fn decoded(text: &str) -> Result<String, String> {
-    let decoded = percent_decode_str(text).decode_utf8();
-    Ok(decoded.map_err(|_| "what it gives as %XX is not UTF-8")?.into_owned())
-}
-
-fn some(text: String) -> Option<String> {
-    Some(text).filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]
@@ -166,10 +137,10 @@ mod tests {
 
     #[test]
     fn what_is_given_as_percent_and_digits_is_decoded() {
-        let hard = target("mysql://m%40e:p%3A%2f%40%25%C3%9F:x@host/a%20b");
+        let hard = target("mysql://m%40e:p%3A%2f%40%25%C3%9F%3Ax@host/a%20b");
         let texts = [hard.user, hard.password, hard.database].map(Option::unwrap);
         assert_eq!(texts, ["m@e", "p:/@%ß:x", "a b"]);
-        assert!(error("mysql://me:%ff@host/").contains("not UTF-8"));
+        assert!(error("mysql://host/?socket=%ff").contains("not UTF-8"));
     }
 
     #[test]

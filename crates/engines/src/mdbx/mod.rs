@@ -10,9 +10,7 @@ use embermark_model::{CostAnomaly, Durability, Explained};
 
 use crate::mapped::{self, library::Library};
 use crate::settings::SWITCH;
-use crate::{
-    Availability, Candidate, Embedded, Info, Origin, Setting, Settings, TierSetting, TierTable,
-};
+use crate::{Availability, Candidate, Embedded, Info, Setting, Settings, TierSetting, TierTable};
 
 mod ffi;
 
@@ -48,16 +46,15 @@ const SYNCED: TierSetting<u32> = TierSetting::new(
 .or_at_least(&[("MDBX_SAFE_NOSYNC", &["off"]), ("MDBX_NOMETASYNC", &["off"])]);
 
 pub(crate) static ENGINE: Embedded<u32> = Embedded {
-    info: Info::key_value(ID, "libmdbx", "Apache-2.0"),
-    tiers: TIERS,
-    availability: || Availability::Ready { version: Mdbx::version() },
-    library: None,
-    origin: || Some(Origin::CompiledIn),
-    system: None,
-    open: mapped::open::<Mdbx>,
     settings: SETTINGS,
     explained: EXPLAINED,
     join: Some(mapped::join::<Mdbx>),
+    ..Embedded::new(
+        Info::key_value(ID, "libmdbx", "Apache-2.0"),
+        || TIERS,
+        || Availability::Ready { version: Mdbx::version() },
+        mapped::open::<Mdbx>,
+    )
 };
 
 const EXPLAINED: &[Explained] = &[Explained {

@@ -10,7 +10,6 @@ use super::api::BsonError;
 use super::library::MongoLib;
 use crate::owned::Owned;
 use crate::server::address::Address;
-use crate::server::url::has_port;
 
 /// How long finding a server and connecting may take, in ms.
 const CONNECT_WITHIN: i32 = 10_000;
@@ -111,6 +110,14 @@ fn of_socket(path: &Path) -> String {
     const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.');
     let path = percent_encode(path.as_os_str().as_bytes(), ENCODED);
     format!("mongodb://{path}/?directConnection=true")
+}
+
+/// Returns whether the port of a server's address is a number. Otherwise it can be a password whose
+/// host is missing.
+fn has_port(address: &str) -> bool {
+    let host_ends = address.rfind(']').map_or(0, |end| end + 1);
+    let port = address[host_ends..].split_once(':');
+    port.is_none_or(|(_, port)| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// Returns what is before and after the user and the password, as far as they can extend.

@@ -8,12 +8,9 @@ mod table;
 use embermark_model::result::Counts;
 use embermark_model::{CostAnomaly, Durability, Explained};
 
-use crate::duckdb::{self, DuckDb};
+use crate::duckdb;
 use crate::settings::lines;
-use crate::{
-    Availability, Candidate, Engine, Info, OpenOptions, Opened, Origin, Result, Setting,
-    SettingValues, Settings, Tier, TierSetting, TierTable,
-};
+use crate::{Candidate, Embedded, Info, Setting, SettingValues, Settings, TierSetting, TierTable};
 
 const ID: &str = "parquet";
 const COPY: &str = "https://duckdb.org/docs/stable/sql/statements/copy";
@@ -89,42 +86,16 @@ const fn explained(
     Explained { how: CostAnomaly::Lag, counts, phases: &[], why, evidence, section }
 }
 
-pub(crate) struct Parquet;
-
-impl Engine for Parquet {
-    fn info(&self) -> Info {
-        Info::sql(ID, "Parquet files by DuckDB", "MIT")
-    }
-
-    fn availability(&self) -> Availability {
-        DuckDb.availability()
-    }
-
-    fn library(&self) -> Option<&'static str> {
-        DuckDb.library()
-    }
-
-    fn origin(&self) -> Option<Origin> {
-        DuckDb.origin()
-    }
-
-    fn tier(&self, durability: Durability) -> Tier {
-        TIERS.tier(durability)
-    }
-
-    fn is_append_only(&self) -> bool {
-        true
-    }
-
-    fn explained(&self) -> &'static [Explained] {
-        EXPLAINED
-    }
-
-    fn settings(&self) -> Settings {
-        SETTINGS
-    }
-
-    fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        store::open(options, TIERS.for_tier(options.durability).set)
-    }
-}
+pub(crate) static ENGINE: Embedded<bool> = Embedded {
+    library: duckdb::ENGINE.library,
+    origin: duckdb::ENGINE.origin,
+    settings: SETTINGS,
+    explained: EXPLAINED,
+    is_append_only: true,
+    ..Embedded::new(
+        Info::sql(ID, "Parquet files by DuckDB", "MIT"),
+        || TIERS,
+        duckdb::ENGINE.availability,
+        store::open,
+    )
+};

@@ -5,10 +5,10 @@ use std::path::Path;
 use super::folder::{Folder, Part};
 use super::table::{NEW, Table};
 use super::{COMPRESSION, FILES, ID, ROW_GROUP_SIZE, SETTINGS};
-use crate::duckdb::{DuckDb, check_no_pattern, quoted};
+use crate::duckdb::{self, check_no_pattern, quoted};
 use crate::sql::{Access, Dialect, Param, QueryKind, Rows, SqlStore, Statement, TableDef, Visit};
 use crate::{
-    Checked, Engine, EngineError, Join, Lifecycle, Limits, OpenOptions, Opened, Result, Store,
+    Checked, Engine as _, EngineError, Join, Lifecycle, Limits, OpenOptions, Opened, Result, Store,
     as_set,
 };
 use embermark_model::Durability;
@@ -19,14 +19,14 @@ const APPENDS: &str =
 /// Bytes from which a file is not merged with others.
 const LARGE: u64 = 128 << 20;
 
-pub(super) fn open(options: &OpenOptions, syncs: bool) -> Result<Opened> {
+pub(super) fn open(options: &OpenOptions, &syncs: &bool) -> Result<Opened> {
     check_no_pattern(ID, &options.dir)?;
     let folder = Folder { dir: options.dir.clone(), syncs };
     let is_duckdb_s = |(name, _): &&(String, String)| SETTINGS.find(name).is_none();
     let settings = options.settings.iter().filter(is_duckdb_s).cloned().collect();
     let (dir, durability) = (folder.scratch()?, Durability::None);
     let own = OpenOptions { dir, durability, settings, ..options.clone() };
-    let Opened { store, version, mut settings, .. } = DuckDb.open(&own)?;
+    let Opened { store, version, mut settings, .. } = duckdb::ENGINE.open(&own)?;
     let mut duckdb = store.into_sql(ID, "open DuckDB")?;
     // Also for a query of a workload file, which cannot read any other files.
     let ours = quoted(&options.dir.join(""));
@@ -41,7 +41,6 @@ pub(super) fn open(options: &OpenOptions, syncs: bool) -> Result<Opened> {
     add(COMPRESSION, as_set(compression));
     add(ROW_GROUP_SIZE, as_set(group));
     add(FILES, as_set(most));
-    SETTINGS.check_accepted(ID, options, &mut settings)?;
     let how = format!("FORMAT parquet, {COMPRESSION} {compression}, {ROW_GROUP_SIZE} {group}");
     let (tables, inserts) = (Vec::new(), Vec::new());
     let mut files =

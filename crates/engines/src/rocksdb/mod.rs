@@ -71,16 +71,17 @@ const EXPLAINED: &[Explained] = &[Explained {
 }];
 
 pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
-    info: Info::key_value(ID, "RocksDB", "Apache-2.0 or GPL-2.0"),
-    tiers: TIERS,
-    availability: || LIBRARY.availability(|library| library.version.clone()),
     library: Some(library::VARIABLE),
     origin: || LIBRARY.origin(library::VARIABLE),
     system: Some(library::system),
-    open,
     settings: SETTINGS,
     explained: EXPLAINED,
-    join: None,
+    ..Embedded::new(
+        Info::key_value(ID, "RocksDB", "Apache-2.0 or GPL-2.0"),
+        || TIERS,
+        || LIBRARY.availability(|library| library.version.clone()),
+        open,
+    )
 };
 
 /// Every option of a database or a column family by its name in the options file, and these options

@@ -18,8 +18,6 @@ pub(crate) mod template;
 #[cfg(test)]
 mod tests;
 #[cfg(any(feature = "http", feature = "mongodb", feature = "valkey"))]
-pub(crate) mod url;
-
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};

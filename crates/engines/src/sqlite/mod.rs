@@ -22,8 +22,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
 
 use crate::{
-    Availability, Embedded, EngineError, Info, OpenOptions, Opened, Origin, PATIENCE, Result,
-    Setting, Store,
+    Availability, Embedded, EngineError, Info, OpenOptions, Opened, PATIENCE, Result, Setting,
+    Store,
 };
 use settings::{IN_THE_FILE, SETTINGS};
 use store::Session;
@@ -46,16 +46,15 @@ const EXPLAINED: &[Explained] = &[Explained {
 }];
 
 pub(crate) static ENGINE: Embedded<Pragmas> = Embedded {
-    info: Info::sql(NAME, "SQLite", "public domain"),
-    tiers: TIERS,
-    availability: || Availability::Ready { version: rusqlite::version().to_owned() },
-    library: None,
-    origin: || Some(Origin::CompiledIn),
-    system: None,
-    open,
     settings: SETTINGS,
     explained: EXPLAINED,
     join: Some(join),
+    ..Embedded::new(
+        Info::sql(NAME, "SQLite", "public domain"),
+        || TIERS,
+        || Availability::Ready { version: rusqlite::version().to_owned() },
+        open,
+    )
 };
 
 fn open(options: &OpenOptions, _: &Pragmas) -> Result<Opened> {

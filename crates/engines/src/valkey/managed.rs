@@ -58,7 +58,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     // data if a setting requires it (https://valkey.io/topics/signals/).
     let spec = ServerSpec::new(&program, args);
     Server::start(spec, &home, |_| {
-        let uri = Uri::new(&local).map_err(str::to_owned)?;
+        let uri = Uri::new(&local)?;
         let session = Session::new(uri, String::new(), for_others.clone());
         session.map_err(|failure| failure.to_string())
     })

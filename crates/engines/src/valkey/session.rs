@@ -65,7 +65,7 @@ impl Session {
         let [prefix, address] = address::parts(NAME, at)?;
         let prefix = if prefix == NONE { "" } else { prefix };
         let address = Address::from(address);
-        let uri = Uri::new(&address).map_err(|why| Failure::Unexpected(why.to_owned()));
+        let uri = Uri::new(&address).map_err(Failure::Unexpected);
         let joined = uri.and_then(|uri| Self::new(uri, prefix.to_owned(), address));
         joined.map_err(failed("join a database"))
     }

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use embermark_model::ServerUrl;
+
+use super::NAME;
 use crate::server::address::Address;
-use crate::server::url::{decoded, has_port};
 
 const PORT: u16 = 6379;
 
@@ -38,7 +40,7 @@ impl Uri {
     ///
     /// # Errors
     /// Returns what is wrong with it, without quoting it.
-    pub fn new(address: &Address) -> Result<Self, &'static str> {
+    pub fn new(address: &Address) -> Result<Self, String> {
         let url = match address {
             Address::Socket(path) => {
                 let place = Place::Socket(path.clone());
@@ -46,35 +48,12 @@ impl Uri {
             }
             Address::Url(url) => url,
         };
-        let rest = url.strip_prefix("valkey://").or_else(|| url.strip_prefix("redis://"));
-        let rest = rest.ok_or("it does not begin with valkey:// or redis://")?;
-        let parts = rest.rsplit_once('@');
-        let (user, rest) = parts.map_or((None, rest), |(user, rest)| (Some(user), rest));
-        let (host, database) = rest.split_once('/').unwrap_or((rest, ""));
-        let database = if database.is_empty() { Ok(0) } else { database.parse() };
+        let parts = ServerUrl::from(url.as_str()).parts(NAME)?;
+        let database = parts.database().map_or(Ok(0), |number| number.parse::<u32>());
         let database = database.map_err(|_| "the path after its host is not a database number")?;
-        if !has_port(host) {
-            return Err("its port is not a number");
-        }
-        let (name, port) = match host.rsplit_once(':') {
-            Some((name, port)) if !port.ends_with(']') => {
-                (name, port.parse().map_err(|_| "its port is not a number")?)
-            }
-            _ => (host, PORT),
-        };
-        let name = name.trim_start_matches('[').trim_end_matches(']').to_owned();
-        if name.is_empty() {
-            return Err("it names no host");
-        }
-        let (user, password) = match user.map(|user| user.split_once(':')) {
-            None => (None, None),
-            Some(None) => return Err("it has no password"),
-            Some(Some((user, password))) => {
-                let part = |part: &str| decoded(part).ok_or("an escape in it is wrong");
-                (Some(part(user)?).filter(|user| !user.is_empty()), Some(part(password)?))
-            }
-        };
-        Ok(Self { place: Place::Host { name, port }, user, password, database })
+        let place =
+            Place::Host { name: parts.host().to_owned(), port: parts.port().unwrap_or(PORT) };
+        Ok(Self { place, user: parts.user(), password: parts.password(), database })
     }
 }
 
@@ -82,7 +61,7 @@ impl Uri {
 mod tests {
     use super::*;
 
-    fn of(url: &str) -> Result<Uri, &'static str> {
+    fn of(url: &str) -> Result<Uri, String> {
         Uri::new(&Address::Url(url.to_owned()))
     }
 

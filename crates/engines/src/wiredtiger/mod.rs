@@ -159,14 +159,15 @@ const CANDIDATES: &[Candidate] = &[
 ];
 
 pub(crate) static ENGINE: Embedded<Parts> = Embedded {
-    info: Info::key_value(ID, "WiredTiger", "GPL-2.0 or GPL-3.0"),
-    tiers: TIERS,
-    availability: || LIBRARY.availability(|library| library.version.clone()),
     library: Some(library::VARIABLE),
     origin: || LIBRARY.origin(library::VARIABLE),
     system: Some(library::system),
-    open: store::open,
     settings: SETTINGS,
     explained: EXPLAINED,
-    join: None,
+    ..Embedded::new(
+        Info::key_value(ID, "WiredTiger", "GPL-2.0 or GPL-3.0"),
+        || TIERS,
+        || LIBRARY.availability(|library| library.version.clone()),
+        store::open,
+    )
 };

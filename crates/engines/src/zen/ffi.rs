@@ -63,7 +63,7 @@ pub(super) const VARIABLE_LENGTH: c_int = 1;
 /// A `btrieve_open_mode_t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
-pub(super) enum OpenMode {
+pub(crate) enum OpenMode {
     Normal = 0,
     Accelerated = 1,
 }

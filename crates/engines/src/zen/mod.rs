@@ -28,54 +28,31 @@ mod store;
 mod table;
 mod tier;
 
-use embermark_model::Durability;
-
-use crate::{Availability, Engine, EngineError, Info, OpenOptions, Opened, Origin, Result, Tier};
+use crate::{Availability, Embedded, Info};
 use client::Client;
-use ffi::{LIBRARY, VARIABLE};
-use tier::{TIERS, refusal};
+use ffi::{LIBRARY, OpenMode, VARIABLE};
 
 const NAME: &str = "zen";
 
-pub(crate) struct Zen;
+pub(crate) static ENGINE: Embedded<OpenMode> = Embedded {
+    origin: || LIBRARY.origin(VARIABLE),
+    has_maintenance: false,
+    forbids_publishing: true,
+    ..Embedded::new(
+        Info::key_value(NAME, "Actian Zen", "proprietary"),
+        tier::tiers,
+        availability,
+        store::open,
+    )
+};
 
-impl Engine for Zen {
-    fn info(&self) -> Info {
-        Info::key_value(NAME, "Actian Zen", "proprietary")
-    }
-
-    fn forbids_publishing(&self) -> bool {
-        true
-    }
-
-    fn availability(&self) -> Availability {
-        let Ok(api) = LIBRARY.get() else { return LIBRARY.availability(|_| String::new()) };
-        match Client::new(api).and_then(|client| client.versions()) {
-            Ok(versions) => Availability::Ready { version: versions.engine },
-            Err(error) => Availability::Missing {
-                why: format!("its library is installed, but its engine does not answer: {error}"),
-                remedy: "start Zen's engine".to_owned(),
-            },
-        }
-    }
-
-    fn has_maintenance(&self) -> bool {
-        false
-    }
-
-    fn origin(&self) -> Option<Origin> {
-        LIBRARY.origin(VARIABLE)
-    }
-
-    fn tier(&self, durability: Durability) -> Tier {
-        refusal(durability).map_or_else(|| TIERS.tier(durability), |why| Tier::Unsupported { why })
-    }
-
-    fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let api = LIBRARY.get()?;
-        if let Some(why) = refusal(options.durability) {
-            return Err(EngineError::unsupported(NAME, format!("this tier: {why}")));
-        }
-        store::open(api, options)
+fn availability() -> Availability {
+    let Ok(api) = LIBRARY.get() else { return LIBRARY.availability(|_| String::new()) };
+    match Client::new(api).and_then(|client| client.versions()) {
+        Ok(versions) => Availability::Ready { version: versions.engine },
+        Err(error) => Availability::Missing {
+            why: format!("its library is installed, but its engine does not answer: {error}"),
+            remedy: "start Zen's engine".to_owned(),
+        },
     }
 }

@@ -6,13 +6,13 @@ use std::rc::Rc;
 use super::NAME;
 use super::bulk::Batch;
 use super::client::Client;
-use super::ffi::{Api, Comparison, MAXIMUM_RECORD_LENGTH, OpenMode};
+use super::ffi::{Comparison, LIBRARY, MAXIMUM_RECORD_LENGTH, OpenMode};
 use super::file::{self, Field, PRIMARY};
 use super::table::{self, IsamTable};
-use super::tier::TIERS;
+use super::tier::tiers;
 use crate::kv::{Pairs, Table};
 use crate::{
-    Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, as_set,
+    Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Tier, as_set,
 };
 
 /// A session, and the files it has open.
@@ -31,23 +31,25 @@ pub(super) struct Isam {
     pub key: Vec<u8>,
 }
 
-pub(super) fn open(api: &'static Api, options: &OpenOptions) -> Result<Opened> {
-    let row = TIERS.for_tier(options.durability);
+pub(super) fn open(options: &OpenOptions, &mode: &OpenMode) -> Result<Opened> {
+    let api = LIBRARY.get()?;
+    if let Tier::Unsupported { why } = tiers().tier(options.durability) {
+        return Err(EngineError::unsupported(NAME, format!("this tier: {why}")));
+    }
     let client = Rc::new(Client::new(api)?);
     let versions = client.versions()?;
-    let settings = read_settings(&client, row.set, options, &versions.client)?;
+    let settings = read_settings(&client, mode, options, &versions.client)?;
     let store = Isam {
         tables: Vec::new(),
         client,
         dir: options.dir.clone(),
-        mode: row.set,
+        mode,
         under_way: false,
         record: vec![0; MAXIMUM_RECORD_LENGTH].into(),
         old: vec![0; MAXIMUM_RECORD_LENGTH].into(),
         key: Vec::new(),
     };
-    let mut opened = Opened::embedded(store, versions.engine, settings);
-    row.check_settings(NAME, options, &mut opened.settings).map(|()| opened)
+    Ok(Opened::embedded(store, versions.engine, settings))
 }
 
 /// Reads what decides speed and durability, as reported by a file that is made and removed for this

@@ -24,34 +24,35 @@ use crate::{TierSetting, TierTable};
 /// The variable that declares, by `on`, that the engine's Transaction Durability is on.
 const DECLARED: &str = "ZEN_TRANSACTION_DURABILITY";
 
-const UNDECLARED: &str = "it rests on the engine's Transaction Durability, which is off as shipped \
-                          and which its API cannot read back: turn it on (Zen Control Center, \
-                          engine properties, Data Integrity), restart the engine, then set \
-                          ZEN_TRANSACTION_DURABILITY=on";
+/// Returns how each tier opens files: in accelerated mode, without transactions, or in normal mode,
+/// with every change in a transaction. Undeclared, the latter keeps nothing.
+pub(super) fn tiers() -> TierTable<OpenMode> {
+    let is_declared = env::var(DECLARED).is_ok_and(|value| value.eq_ignore_ascii_case("on"));
+    let durable = if is_declared { DURABLE } else { UNDECLARED };
+    TierTable { none: ACCELERATED, process: durable, power: durable }
+}
 
-/// How each tier that is not [refused](refusal) opens files: in accelerated mode, without
-/// transactions, or in normal mode, with every change in a transaction.
-pub(super) static TIERS: TierTable<OpenMode> = TierTable {
-    none: TierSetting::new(
-        Durability::None,
-        OpenMode::Accelerated,
-        "accelerated open mode, no transactions",
-        "http://docs.actian.com/psql/PSQLv11/prog_gde/fundmnts.04.12.html",
-    ),
-    process: DURABLE,
-    power: DURABLE,
-};
-const DURABLE: TierSetting<OpenMode> = TierSetting::new(
+const ACCELERATED: TierSetting<OpenMode> = TierSetting::new(
+    Durability::None,
+    OpenMode::Accelerated,
+    "accelerated open mode, no transactions",
+    "http://docs.actian.com/psql/PSQLv11/prog_gde/fundmnts.04.12.html",
+);
+
+const DURABLE: TierSetting<OpenMode> = in_transactions(
     Durability::Power,
-    OpenMode::Normal,
     "normal open mode, every change in a transaction, and the engine's Transaction Durability on: \
      said by ZEN_TRANSACTION_DURABILITY=on, which the API cannot verify",
-    "https://docs.actian.com/zen/v15/advops/backup.htm",
-)
-.reads(&[("loggable", &["yes"])]);
+);
 
-/// Returns why a tier is not available, if it is not.
-pub(super) fn refusal(durability: Durability) -> Option<&'static str> {
-    let is_declared = || env::var(DECLARED).is_ok_and(|value| value.eq_ignore_ascii_case("on"));
-    (durability != Durability::None && !is_declared()).then_some(UNDECLARED)
+const UNDECLARED: TierSetting<OpenMode> = in_transactions(
+    Durability::None,
+    "it rests on the engine's Transaction Durability, which is off as shipped and which its API \
+     cannot read back: turn it on (Zen Control Center, engine properties, Data Integrity), restart \
+     the engine, then set ZEN_TRANSACTION_DURABILITY=on",
+);
+
+const fn in_transactions(effective: Durability, words: &'static str) -> TierSetting<OpenMode> {
+    let manual = "https://docs.actian.com/zen/v15/advops/backup.htm";
+    TierSetting::new(effective, OpenMode::Normal, words, manual).reads(&[("loggable", &["yes"])])
 }

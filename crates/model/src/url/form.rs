@@ -44,7 +44,7 @@ const INFLUXDB: Form = Form {
     password: true,
 };
 
-const FORMS: [Form; 7] = [
+static FORMS: [Form; 7] = [
     POSTGRES,
     Form { engine: "timescaledb", ..POSTGRES },
     Form {
@@ -72,18 +72,27 @@ const FORMS: [Form; 7] = [
     Form { engine: "harperdb", example: "http://user:password@host:9925", ..INFLUXDB },
 ];
 
-/// Checks the URL of an engine's server. Engines in libraries and of tests have no form of their
-/// own.
+/// Returns the form of an engine. Engines in libraries and of tests have none of their own.
+fn form(engine: &str) -> Option<&'static Form> {
+    FORMS.iter().find(|form| form.engine == engine)
+}
+
+/// Parses the URL of an engine's server.
 ///
 /// # Errors
-/// If the URL is invalid. The error gives what is wrong and the right form, without any part of the
-/// URL.
+/// If the URL is invalid. The error gives what is wrong, without any part of the URL.
+pub(super) fn parse(engine: &str, url: &str) -> Result<Parts, String> {
+    let parts = read(url)?;
+    form(engine).map_or(Ok(()), |form| form.check(&parts)).map(|()| parts)
+}
+
+/// Checks the URL of an engine's server.
+///
+/// # Errors
+/// As [`parse`], with the right form.
 pub(super) fn check(engine: &str, url: &str) -> Result<(), String> {
-    let form = FORMS.iter().find(|form| form.engine == engine);
-    let example = form.map_or("engine://user:password@host:port/database", |form| form.example);
-    let wrong = |why: &str| format!("{why}; write it as {example}");
-    let parts = read(url).map_err(wrong)?;
-    form.map_or(Ok(()), |form| form.check(&parts)).map_err(|why| wrong(&why))
+    let example = form(engine).map_or("engine://user:password@host:port/database", |f| f.example);
+    parse(engine, url).map(drop).map_err(|why| format!("{why}; write it as {example}"))
 }
 
 impl Form {

@@ -8,28 +8,34 @@ use super::keywords::keywords;
 /// Schemes whose URLs may name several hosts, separated by commas.
 pub(super) const SEVERAL_HOSTS: [&str; 4] = ["postgres", "postgresql", "mongodb", "mongodb+srv"];
 
-/// The parts of a URL that embermark uses.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Parts {
-    pub scheme: String,
+/// The parts of a URL that embermark uses. Not `Debug`, because of the password.
+#[derive(Default)]
+pub struct Parts {
+    pub(super) scheme: String,
     /// The user, if the URL names one.
-    pub user: Option<User>,
-    pub hosts: Vec<Host>,
-    pub database: Option<String>,
+    pub(super) user: Option<User>,
+    /// The user and the password of a URL, encoded.
+    credentials: Option<String>,
+    /// The first host before the path of a URL.
+    address: Host,
+    /// The servers: those before the path, or those that parameters name instead.
+    pub(super) hosts: Vec<Host>,
+    pub(super) database: Option<String>,
+    /// The parameters of a URL, encoded.
+    query: String,
     /// Whether the URL has parameters that are not kept.
-    pub has_more: bool,
+    pub(super) has_more: bool,
     /// Whether the text consists of libpq's keywords and values.
-    pub is_keywords: bool,
+    pub(super) is_keywords: bool,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub(super) struct Host {
     pub name: String,
     port: Option<u16>,
 }
 
 /// The user that connects.
-#[derive(Debug, PartialEq, Eq)]
 pub(super) struct User {
     /// Where the name ends in the text, and where a password would follow.
     pub ends: usize,
@@ -37,9 +43,52 @@ pub(super) struct User {
 }
 
 impl Parts {
+    /// Returns the user's name, unless it is empty.
+    pub fn user(&self) -> Option<String> {
+        let user = self.credentials()?;
+        let name = user.split_once(':').map_or(user, |(name, _)| name);
+        (!name.is_empty()).then(|| decoded(name))
+    }
+
+    /// Returns the password, which can be empty.
+    pub fn password(&self) -> Option<String> {
+        let (_, password) = self.credentials()?.split_once(':')?;
+        Some(decoded(password))
+    }
+
+    /// Returns the user and the password, encoded as in the URL, with the `:` between them.
+    pub fn credentials(&self) -> Option<&str> {
+        self.credentials.as_deref()
+    }
+
+    /// Returns the host before the path, or the first of several. An IPv6 address has no brackets.
+    pub fn host(&self) -> &str {
+        self.address.name.trim_start_matches('[').trim_end_matches(']')
+    }
+
+    /// Returns the port of that [host](Self::host), if there is one.
+    pub fn port(&self) -> Option<u16> {
+        self.address.port
+    }
+
+    /// Returns that [host](Self::host) and its port, as in the URL.
+    pub fn address(&self) -> String {
+        self.address.kept()
+    }
+
+    /// Returns the name of the database.
+    pub fn database(&self) -> Option<String> {
+        self.database.as_deref().map(decoded)
+    }
+
+    /// Returns the parameters, encoded as in the URL.
+    pub fn query(&self) -> &str {
+        &self.query
+    }
+
     /// Returns the parts that may be kept: scheme, hosts, ports and database. `***@` replaces a
     /// user and parameters.
-    pub fn kept(&self) -> String {
+    pub(super) fn kept(&self) -> String {
         let hosts: Vec<String> = self.hosts.iter().map(Host::kept).collect();
         let is_more = self.user.is_some() || self.has_more;
         let hidden = if is_more { format!("{}@", super::HIDDEN) } else { String::new() };
@@ -99,6 +148,9 @@ fn parse_url(scheme: &str, rest: &str) -> Result<Parts, &'static str> {
     if database.is_some_and(|database| database.contains('/')) {
         return Err("its path has more than a database");
     }
+    let hosts: Vec<Host> = hosts.into_iter().map(host).collect::<Result<_, _>>()?;
+    let query = rest.strip_prefix('?').unwrap_or_default();
+    let query = query.split_once('#').map_or(query, |(query, _)| query);
     let mut parts = Parts {
         scheme: scheme.to_owned(),
         user: user.map(|user| {
@@ -106,13 +158,14 @@ fn parse_url(scheme: &str, rest: &str) -> Result<Parts, &'static str> {
             let ends = user.find(':').unwrap_or(user.len());
             User { ends: begins + ends, has_password: user.contains(':') }
         }),
-        hosts: hosts.into_iter().map(host).collect::<Result<_, _>>()?,
+        credentials: user.map(str::to_owned),
+        address: hosts.first().cloned().unwrap_or_default(),
+        hosts,
         database: database.map(str::to_owned),
-        ..Parts::default()
+        query: query.to_owned(),
+        has_more: rest.len() > 1,
+        is_keywords: false,
     };
-    let query = rest.strip_prefix('?').unwrap_or_default();
-    let query = query.split_once('#').map_or(query, |(query, _)| query);
-    parts.has_more = rest.len() > 1;
     for (name, value) in ::url::form_urlencoded::parse(query.as_bytes()) {
         let locates_server = match scheme {
             "postgres" | "postgresql" => parts.set(&name, &value)?,
@@ -124,7 +177,12 @@ fn parse_url(scheme: &str, rest: &str) -> Result<Parts, &'static str> {
     Ok(parts)
 }
 
-/// Whether each `%` begins an escape.
+/// Decodes a part, whose escapes are [whole](has_whole_escapes).
+fn decoded(part: &str) -> String {
+    percent_decode_str(part).decode_utf8_lossy().into_owned()
+}
+
+/// Whether each `%` begins an escape, and all of them are UTF-8.
 fn has_whole_escapes(text: &str) -> bool {
     let mut after = text.split('%');
     after.next();

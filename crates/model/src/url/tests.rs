@@ -84,12 +84,32 @@ fn a_url_that_an_engine_does_not_take_is_refused_without_a_part_of_it() {
         ("valkey", "redis://:hunter2@"),
         ("influxdb", "http://h:8086?u=ann&p=hunter2"),
         ("influxdb", "https://ann:hunter2@h"),
+        ("influxdb", "http://ann:hunter2"),
+        ("influxdb", "http://ann:hunter2@[::1"),
+        ("influxdb", "http://hunter2@h:1"),
+        ("influxdb", "http://ann:hunter2%4@h:1"),
         ("harperdb", "http://ann:hunter2@h:9925/hunter2"),
         ("another", "ann:hunter2@h"),
     ] {
         let why = ServerUrl::from(url).check(engine).expect_err(url);
         assert!(why.contains("write it as") && !why.contains("ter2"), "{url}: {why}");
     }
+}
+
+#[test]
+fn a_client_gets_the_parts_decoded() {
+    let parts = |engine, url| ServerUrl::from(url).parts(engine).unwrap();
+    let all = parts("mariadb", "mysql://m%40e:p%3A%2f@host:7/a%20b?socket=/a%20b&x#y");
+    assert_eq!((all.user().as_deref(), all.password().as_deref()), (Some("m@e"), Some("p:/")));
+    assert_eq!((all.host(), all.port(), all.database().as_deref()), ("host", Some(7), Some("a b")));
+    assert_eq!(all.query(), "socket=/a%20b&x");
+    let alone = parts("valkey", "valkey://:@[::1]");
+    assert_eq!((alone.user(), alone.password().as_deref()), (None, Some("")));
+    assert_eq!((alone.host(), alone.port(), alone.database()), ("::1", None, None));
+    let http = parts("influxdb", "http://ann:a+b%40c@[::1]:8086/");
+    assert_eq!((&*http.address(), http.credentials()), ("[::1]:8086", Some("ann:a+b%40c")));
+    let least = parts("influxdb", "http://127.0.0.1:8086");
+    assert_eq!((least.credentials(), least.user(), least.password()), (None, None, None));
 }
 
 #[test]
