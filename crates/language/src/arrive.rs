@@ -87,8 +87,9 @@ fn time(node: &Node<'_>, draft: &Draft<'_>) -> Option<usize> {
     let time = draft.key.as_ref()?.iter().find(is_time);
     time.copied().or_else(|| {
         let what = format!("the key of '{}' has no time", draft.name);
-        let help = "rows come again, each time later: a key with a timestamp, such as [\"time\", \"sensor\"]";
-        node.labelled(what, "which times have rows that come?", help)
+        let help = "rows come again, each time later: name a key with a timestamp, such as \
+                    [\"time\", \"sensor\"]";
+        node.labelled(what, "the rows that arrive need a time", help)
     })
 }
 

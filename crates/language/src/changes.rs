@@ -61,6 +61,11 @@ impl Reading<'_> {
             Some(places)
         };
         if node.value.is_table() {
+            if node.value.get("one-of").is_none() {
+                let help = "constants are for all rows that meet a 'where'. For rows by their keys, \
+                            name the columns: set = [\"temp\"]";
+                return node.mistake("constants without 'where'", help);
+            }
             let fields = node.fields(&["one-of"])?;
             return fields
                 .need("one-of", "set = { one-of = [\"field0\"] }", |node| columns(&node))

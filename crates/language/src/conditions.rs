@@ -21,19 +21,28 @@ pub const OPERATORS: [(&str, Operator); 6] = [
 impl Reading<'_> {
     /// Reads the conditions of a phase, which may have none.
     pub fn conditions(&self) -> Option<Vec<Condition>> {
-        self.fields.or("where", Vec::new(), |node| node.each(|item| condition(self, &item)))
+        self.fields.or("where", Vec::new(), |node| all_conditions(self, &node))
     }
 
     /// Reads the conditions of a phase, at least one.
     pub fn some_conditions(&self) -> Option<Vec<Condition>> {
         self.fields.need("where", "where = [[\"temp\", \">\", 20]]", |node| {
-            let conditions = node.each(|item| condition(self, &item))?;
+            let conditions = all_conditions(self, &node)?;
             if conditions.is_empty() {
                 return node.mistake("no condition", "write for example [[\"temp\", \">\", 20]]");
             }
             Some(conditions)
         })
     }
+}
+
+/// Reads a list of conditions.
+fn all_conditions(phase: &Reading<'_>, node: &Node<'_>) -> Option<Vec<Condition>> {
+    if node.list()?.first().is_some_and(|first| first.as_text().is_some()) {
+        let help = "write a list of conditions, for example [[\"temp\", \">\", 20]]";
+        return node.mistake("a condition that is not in a list", help);
+    }
+    node.each(|item| condition(phase, &item))
 }
 
 /// Reads the parts of a condition: what is compared, how, and with what.

@@ -56,12 +56,14 @@ pub fn read(entries: &[Entry<'_>], drafts: &[Draft<'_>], engines: &[&str]) -> Op
         }
         let per_row = per_row?;
         if per_row && !counts_by_row(&work) {
-            let why = "the rows that a 'find', or a change by 'where' or 'older', concerns";
-            return fields.get("per")?.mistake("each operation is a row", why);
+            let help = "leave it out: it is for a 'find', and for a change by 'older', or by \
+                        'where' without 'commit'";
+            return fields.get("per")?.mistake("per = \"row\" has no effect here", help);
         }
         let asked = questions::asked(&fields, &work, drafts)?;
         if let (true, Some(ops)) = (per_row, fields.get("ops")) {
-            return ops.mistake("'ops' beside per = \"row\"", "the rows are the operations");
+            let help = "leave it out: each row is an operation";
+            return ops.mistake("'ops' beside per = \"row\"", help);
         }
         let about = about?.map_or_else(|| describe_work(&work, drafts), str::to_owned);
         let only = only?;

@@ -43,11 +43,7 @@ impl Reading<'_> {
         let after = self.fields.or("after", End::Close, |node| node.one_of("end", &lefts));
         let mut keys = self.keys()?;
         if after? != End::Close {
-            self.none_beside(
-                "after",
-                &["ops"],
-                "of what a crash has left there is one opening a run",
-            );
+            self.none_beside("after", &["ops"], "a run opens the database once after a crash");
             keys.ops = Count::Exactly(1);
         }
         Some(Work::Open { table: self.table, keys, reads: reads?, after: after? })

@@ -71,7 +71,12 @@ impl<'a> Draft<'a> {
     }
 
     fn add(&mut self, entry: &Entry<'a>, form: Form, tables: &[&str]) {
-        let rename = format!("rename it and write from = \"{}\" beside its type", entry.name);
+        // What is made has no field, and one with a `from` keeps it.
+        let is_named = ["from", "make"].iter().any(|key| entry.node.value.get(*key).is_some());
+        let rename = match is_named {
+            true => "rename it".to_owned(),
+            false => format!("rename it and write from = \"{}\" beside its type", entry.name),
+        };
         let check = |name: &str| names::check(&entry.at_name(), false, name, &rename);
         if column::is_json(entry) {
             let name = check(entry.name);

@@ -148,6 +148,20 @@ fn one_row_that_is_there_twice_is_named_beside_the_key() {
 }
 
 #[test]
+fn a_row_that_is_not_used_makes_no_column_optional() {
+    let row = |at: u64| format!("{},{at}.5", 1_700_000_000 + at);
+    let lines: Vec<String> = (0..200).map(row).collect();
+    // A line that has a sign where a number belongs, and no time.
+    let csv = format!("time,temp\n{}\n,°C\n{}\n", lines[..100].join("\n"), lines[100..].join("\n"));
+    let inferred = inferred("t.csv", csv);
+    assert_eq!((inferred.rows, inferred.dropped.values().sum::<u64>()), (200, 1));
+    let [time, temp] = &inferred.columns[..] else { panic!("{:?}", inferred.columns) };
+    assert_eq!((time.of, time.nullable, time.absent), (SECONDS, false, 0));
+    assert_eq!((temp.of, temp.nullable), (FLOAT, false));
+    assert_eq!(inferred.keys, [[0]]);
+}
+
+#[test]
 fn the_number_of_a_row_is_a_better_key_than_what_differs_by_chance() {
     let mut csv = "amount,id,customer,created\n".to_owned();
     for row in 0..500 {

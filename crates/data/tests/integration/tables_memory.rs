@@ -63,3 +63,16 @@ fn a_million_rows_are_staged_sorted_and_looked_at_in_memory_that_does_not_grow()
     assert_eq!((inferred.rows, &inferred.keys[0][..]), (ROWS, &[1, 0][..]));
     assert!(kib < MOST, "{kib} KiB");
 }
+
+#[test]
+fn two_thousand_objects_of_json_may_have_40_kb_each() {
+    let (mut json, body) = (String::new(), "x".repeat(40_000));
+    for row in 0..2_100 {
+        writeln!(json, "{{\"id\":{row},\"body\":\"{body}\"}}").unwrap();
+    }
+    let folder = file("r.jsonl", &json);
+    drop(json);
+    let of = [table("r.jsonl", &[("id", U64), ("body", TEXT)], &[0])];
+    let to = folder.path().join("staged");
+    assert_eq!(stage(&of, 0, folder.path(), None, 42, 0.0, &to).unwrap().rows, 2_100);
+}

@@ -68,6 +68,15 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
     args.out.as_deref().map_or(Ok(()), output::check_writable)?;
     let lenient = f64::from(misfits_per_million(args.lenient.as_deref())?) / 1e6;
     let folder = folder(args.out.as_deref())?;
+    let one_of_several = args.data.iter().find(|file| args.data.len() > 1 && is_sqlite(file));
+    if let Some(file) = one_of_several.filter(|_| args.query.is_none()) {
+        return Err(usage!(
+            "{} is an SQLite database, which needs a proposal of its own: embermark init {}; tables \
+             of both proposals can be in one workload file",
+            file.display(),
+            output::word(file)
+        ));
+    }
     let database = match &args.data[..] {
         [one] if args.query.is_none() && is_sqlite(one) => Some(one),
         _ if args.log.is_some() => {

@@ -283,6 +283,9 @@ fn a_table_of_a_database_that_a_run_would_not_take_is_left_out_beside_others() {
     let both = init(&["--lenient", "60%", "-o", "both.toml"]).expect_status(0).stderr;
     assert!(!both.contains("mixed is left out"), "{both}");
     init(&["--zone", "Europe/Berlin"]).expect_status(2).expect_stderr(&["--zone"]);
+    sandbox.write("a.csv", "id\n1\n");
+    let alone = "needs a proposal of its own: embermark init app/embermark.sqlite";
+    init(&["a.csv"]).expect_status(2).expect_stderr(&[alone]);
 }
 
 #[test]

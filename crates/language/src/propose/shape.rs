@@ -110,6 +110,8 @@ fn time(table: &Inferred, key: &[usize]) -> Option<Time> {
 
 /// Largest number of values of a column that is queried for the newest row of each.
 const MOST: u64 = 1_000;
+/// Longest text, in bytes, that names a series. Longer ones are contents, and make large indexes.
+const LONGEST_NAME: usize = 100;
 
 fn by(table: &Inferred, key: &[usize], time: Option<Time>) -> Option<usize> {
     let rows = table.rows;
@@ -118,8 +120,11 @@ fn by(table: &Inferred, key: &[usize], time: Option<Time>) -> Option<usize> {
         let kind =
             !matches!(column.of, ColumnType::Float | ColumnType::Bytes | ColumnType::Timestamp(_));
         let is_time = time.is_some_and(|time| time.column == *place);
-        let distinct = column.distinct;
-        kind && !is_time && !column.nullable && (2..=(rows / 4).min(MOST)).contains(&distinct)
+        let is_few = (2..=(rows / 4).min(MOST)).contains(&column.distinct);
+        let mut known = [&column.least, &column.greatest].into_iter().chain(&column.examples);
+        let is_content =
+            known.any(|value| matches!(value, OwnedValue::Text(text) if text.len() > LONGEST_NAME));
+        kind && !is_time && !column.nullable && is_few && !is_content
     };
     // The first column of the key, otherwise one with a name of a series, then a text or a truth
     // value. Whole numbers are rather measured. Of several it is the one with the most values.

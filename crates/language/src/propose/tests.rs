@@ -123,6 +123,18 @@ fn a_table_without_a_key_has_the_number_of_the_row() {
 }
 
 #[test]
+fn long_texts_are_no_series() {
+    for (length, indexes) in [(100, 1), (101, 0)] {
+        let mut body = column("body", ColumnType::Text, 9);
+        let text = OwnedValue::Text("x".repeat(length));
+        (body.least, body.greatest, body.examples) = (text.clone(), text, Vec::new());
+        let columns = vec![column("id", U16, 100_000), body, column("at", SECONDS, 9)];
+        let (file, _) = read(&[table("log.csv", columns, &[&[0]], Some(2))]);
+        assert_eq!(file.tables[0].indexes.len(), indexes, "{length}");
+    }
+}
+
+#[test]
 fn tables_of_any_shape_are_right() {
     let id = || column("id", U16, 100_000);
     let text = || {

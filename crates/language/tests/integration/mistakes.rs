@@ -207,6 +207,8 @@ fn phases_are_checked() {
         ("do = \"update\"\ncommit = \"bulk\"", "only an insert takes the fastest path"),
         ("do = \"update\"\nset = [\"id\"]", "'id' cannot be set"),
         ("do = \"update\"\nset = { one-of = [\"n\", \"seen\"] }", "'seen' cannot be set"),
+        ("do = \"update\"\nset = { n = 1 }", "constants without 'where'"),
+        ("do = \"find\"\nwhere = [\"n\", \">\", 1]", "a condition that is not in a list"),
         ("do = \"latest\"\nby = \"seen\"", "the newest row of each time"),
         ("do = \"latest\"\nby = \"id\"\ntime = \"word\"", "'word' is text and no time"),
         ("do = \"latest\"\nby = \"id\"\ntime = \"n\"", "'n' may be absent"),

@@ -9,7 +9,7 @@ use embermark_model::{Durability, Scale};
 
 use super::{AdviceTable, criteria};
 use crate::summary::Group;
-use crate::{kinds, text};
+use crate::{format, kinds, text};
 
 /// Number of trials of `--effort thorough`.
 const THOROUGH: u32 = 10;
@@ -29,6 +29,8 @@ pub(super) struct Planned {
     pub word: String,
     /// The number of rows.
     pub scale: Scale,
+    /// The number of rows of a user's own file, if all of them were measured.
+    pub all_rows: Option<u64>,
 }
 
 impl Planned {
@@ -38,9 +40,14 @@ impl Planned {
         let file = group.file.plan.workload_files.get(group.workload);
         let file = file.filter(|file| file.folder != Path::new("."));
         let path = file.map(|file| file.folder.join(text::file_name(group.workload)));
+        let scale = group.extent.scale;
+        let dataset = group.file.manifest.datasets.get(group.workload);
+        let own =
+            dataset.filter(|own| own.file.is_some() && path.is_some() && scale == Scale::Full);
+        let all_rows = own.map(|own| own.rows);
         let word = path.map(|path| path.display().to_string());
         let word = word.unwrap_or_else(|| workload.clone());
-        Self { workload, word, scale: group.extent.scale }
+        Self { workload, word, scale, all_rows }
     }
 }
 
@@ -51,6 +58,17 @@ pub(super) fn longer(plan: &Plan) -> String {
         None if plan.trials < THOROUGH => "--effort thorough".to_owned(),
         None => format!("--trials {}", plan.trials.saturating_mul(2)),
     }
+}
+
+/// Says why no command measures this many rows: a file has fewer.
+pub(super) fn beyond_file(table: &AdviceTable, rows: u64) -> Option<String> {
+    let all_rows = |of: &Planned| of.all_rows.filter(|all| *all < rows);
+    let (of, all) = table.planned.iter().find_map(|of| Some((of, all_rows(of)?)))?;
+    let all = format::counted(all, "row");
+    Some(format!(
+        "all rows of {} were measured, {all}: to measure more, name a file with more",
+        of.workload
+    ))
 }
 
 /// Builds a command like `embermark run sensors -s 10k -t power --variant single,commit-each`. It

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use embermark_model::plan::WorkloadFile;
+use embermark_model::plan::{Dataset, WorkloadFile};
 use embermark_model::result::{Cell, EngineFacts, Resources, ResultFile, Run};
 use embermark_model::{Scale, Status};
 
@@ -417,6 +417,26 @@ fn the_command_has_the_scale_of_each_workload_and_the_path_of_a_file() {
     // A file that is part of the program has no folder.
     file.plan.workload_files.get_mut("shop").unwrap().folder = ".".into();
     assert!(command(&file).contains("run shop -s full"), "{}", command(&file));
+}
+
+#[test]
+fn no_command_measures_more_rows_than_a_file_has() {
+    let mut file = empty();
+    for engine in ["a", "b"] {
+        let mut cell = cell(engine, "single", &[("load", 10)]);
+        (cell.id.workload, cell.id.scale) = ("shop".into(), Scale::Full);
+        file.cells.push(cell);
+    }
+    let (text, criteria) = (String::new(), BTreeMap::new());
+    let own = WorkloadFile { text, folder: "/home/me".into(), misfits_per_million: 0, criteria };
+    file.plan.workload_files.insert("shop".into(), own);
+    let of_file = Some("/home/me/rows.csv".into());
+    let rows = Dataset { file: of_file, rows: 3_000, ..Dataset::default() };
+    file.manifest.datasets.insert("shop".into(), rows);
+    let beyond = |rows| remedy::beyond_file(&tables(&[&file], Some(rows), &[]).tables[0], rows);
+    let says = "all rows of shop were measured, 3,000 rows: to measure more, name a file with more";
+    assert_eq!(beyond(1_000_000).as_deref(), Some(says));
+    assert_eq!(beyond(2_000), None);
 }
 
 #[test]

@@ -331,6 +331,15 @@ fn the_workers_own_memory_is_not_subtracted_from_a_server() {
     assert_eq!(compare(&file, &[]).groups[0].usage[0].get(Resource::PEAK), Some(500.0));
 }
 
+#[test]
+fn the_parts_of_a_mix_have_no_memory_of_their_own() {
+    let engine = Resources { peak_bytes: Some(500), ..Resources::default() };
+    let whole = phase("live", vec![Run { engine, ..run(10, 10) }]);
+    let parts = trial(vec![whole, phase("live/read", vec![run(10, 10)])]);
+    let file = file(vec![cell("a", "single", vec![parts])]);
+    assert_eq!(compare(&file, &[]).groups[0].usage[0].get(Resource::PEAK), Some(500.0));
+}
+
 /// Makes a run that inserted a number of bytes, and the maintenance after it. Each of them sent
 /// `written` bytes to the device.
 fn loading(written: Option<u64>, user_bytes: u64) -> Run {

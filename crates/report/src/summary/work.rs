@@ -9,7 +9,8 @@ use crate::statistics::total;
 /// Phases of a cell that an amount covers.
 #[derive(Clone, Copy, Debug)]
 pub enum Work<'w> {
-    /// All phases, each as far as it went.
+    /// All phases, each as far as it went. The parts of a mix are in the whole mix, which alone has
+    /// resources.
     All,
     /// The named phase, as far as it went. It has this index in most trials.
     Near(&'w str, usize),
@@ -27,7 +28,7 @@ impl<'w> Work<'w> {
         };
         let others = if near.is_some() { &[] } else { &trial.phases[..] };
         near.into_iter().chain(others.iter().filter(move |part| match self {
-            Self::All => true,
+            Self::All => !is_part(trial, part),
             Self::Near(name, _) => part.phase == name,
             Self::Whole(names) => names.contains(&part.phase.as_str()),
         }))
@@ -45,4 +46,10 @@ impl<'w> Work<'w> {
     pub(super) const fn is_of_phase(self) -> bool {
         !matches!(self, Self::All)
     }
+}
+
+/// Whether a phase is a part of a mix, as `live/read` is of `live`.
+fn is_part(trial: &Trial, part: &PhaseResult) -> bool {
+    let whole = part.phase.split_once('/').map(|(whole, _)| whole);
+    whole.is_some_and(|whole| trial.phases.iter().any(|other| other.phase == whole))
 }

@@ -6,6 +6,7 @@ use embermark_language::{Condition, Operator, Range, Removed, Span, Work};
 use embermark_model::table::{ColumnType, Table, Value, int_range};
 use smallvec::SmallVec;
 
+use super::codec::PRESENT;
 use super::kind::conditions_of;
 use super::{Cell, Codec, Rows};
 
@@ -204,6 +205,9 @@ impl Access {
                 values.push(low.bound);
                 bytes(&values, from);
                 values.pop();
+            } else if matches!(self.by, By::Index(_)) {
+                // Absent values are first in an index, and meet no condition.
+                from.push(PRESENT);
             }
             if let Some(high) = high {
                 values.push(high.bound);

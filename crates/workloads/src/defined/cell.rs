@@ -303,8 +303,9 @@ impl Cell {
         let rows = &self.tables[range.table];
         match range.span {
             Span::Last { time, units, .. } => {
-                let end = rows.end(time);
-                (end - units + 1, end + 1)
+                // In a mix newer rows come.
+                let (end, (_, last)) = (rows.end(time), rows.ends_of_all(time));
+                (end - units + 1, end.max(last) + 1)
             }
             Span::From { time, units, .. } => {
                 let place = self.place(phase, i);

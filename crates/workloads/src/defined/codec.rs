@@ -22,6 +22,9 @@ use super::Stored;
 use super::codec::bytes::{indexed_width, is_text, length, width};
 use super::documents::{Document, stored};
 
+/// First byte of a value in an index. That of an absent one is zero.
+pub(super) const PRESENT: u8 = 1;
+
 /// Layout of a table's rows in a store.
 pub(super) struct Codec {
     /// Position of each column, in the file's order.

@@ -11,7 +11,7 @@ use embermark_data::{DataError, Log, sample, synthetic};
 use embermark_language::{Definition, Mix, Pace, Work};
 use embermark_model::Scale;
 use embermark_model::plan::Dataset;
-use embermark_model::table::{Column, RowsFrom, Table};
+use embermark_model::table::{Column, ColumnType, RowsFrom, Table, Value};
 use serde::{Deserialize, Serialize};
 
 use super::table_rows::Repetition;
@@ -35,6 +35,8 @@ pub(super) struct FileRows {
 struct Staged {
     file: PathBuf,
     loaded: usize,
+    /// See [`Rows::extremes`].
+    extremes: Vec<Option<(i64, i64)>>,
 }
 
 /// One row in this many is held back for the inserts of mixes, where nothing else determines their
@@ -76,14 +78,19 @@ impl Source for FileRows {
             dataset.dropped.extend(staged.dropped.into_iter().map(named));
             dataset.remarks.extend(staged.remarks.into_iter().map(named));
             if held > 0 {
-                let what = format!("{}: rows held back for the inserts of mixes", def.name);
+                let what = format!("{}: a row held back for the inserts of mixes", def.name);
                 dataset.remarks.insert(what, held);
             }
-            all.push(Staged { file: to, loaded: loaded as usize });
+            let loaded = loaded as usize;
+            let extremes = if held > 0 { extremes(def, &to, loaded)? } else { Vec::new() };
+            all.push(Staged { file: to, loaded, extremes });
         }
         let unwritable = |cause| DataError::Unwritable { path: file.to_owned(), cause };
         let text = serde_json::to_string(&all).map_err(|e| unwritable(e.into()))?;
         fs::write(file, text).map_err(unwritable)?;
+        if self.definition.keep().is_some() {
+            keep::check_order(&open(self.definition, file)?)?;
+        }
         Ok(dataset)
     }
 }
@@ -171,6 +178,23 @@ impl Inserted {
     }
 }
 
+/// Returns the least and the greatest value of each column of integers or times in the loaded rows
+/// of a table.
+fn extremes(table: &Table, staged: &Path, loaded: usize) -> Result<Vec<Option<(i64, i64)>>> {
+    let rows = StagedTable::open(staged)?;
+    let of = |(at, column): (usize, &Column)| {
+        if !matches!(column.of, ColumnType::Int { .. } | ColumnType::Timestamp(_)) {
+            return None;
+        }
+        let values = (0..loaded).filter_map(|place| match rows.value(place, at) {
+            Value::Int(value) => Some((value, value)),
+            _ => None,
+        });
+        values.reduce(|(least, greatest), (value, _)| (least.min(value), greatest.max(value)))
+    };
+    Ok(table.columns.iter().enumerate().map(of).collect())
+}
+
 /// Returns how many of a table's staged rows are loaded, and how many are held back for mixes.
 fn divide(name: &str, rows: u64, asked: Option<u64>, inserted: Inserted) -> Result<[u64; 2]> {
     let beyond = asked.map_or(rows / HELD_BACK, |asked| rows.saturating_sub(asked));
@@ -226,10 +250,11 @@ pub(super) fn open(definition: &'static Definition, file: &Path) -> Result<Vec<R
     let text = fs::read(file).map_err(unreadable)?;
     let staged: Vec<Staged> = serde_json::from_slice(&text).map_err(|e| unreadable(e.into()))?;
     let tables = definition.tables.iter().zip(staged);
-    let tables = tables.map(|(table, Staged { file, loaded })| {
+    let tables = tables.map(|(table, Staged { file, loaded, extremes })| {
         let (there, taken) = (loaded.into(), loaded.into());
         let staged = StagedTable::open(&file)?;
-        Ok(Rows { table, staged, loaded, there, taken, repetition: None, lap: 0.into() })
+        let (repetition, lap) = (None, 0.into());
+        Ok(Rows { table, staged, loaded, extremes, there, taken, repetition, lap })
     });
     let mut tables = tables.collect::<Result<Vec<Rows>>>()?;
     if let Some(keep) = definition.keep() {
@@ -310,6 +335,9 @@ do = "get"
             let tables = open(definition, &staged).unwrap();
             let [rows] = &tables[..] else { panic!("one table") };
             assert_eq!((rows.loaded, rows.staged.rows() - rows.loaded), (1_000, held), "{all}");
+            // Conditions and lengths of time count from the rows that are in the database.
+            assert_eq!((rows.start(0), rows.end(0)), (0, 999), "{all}");
+            assert_eq!(rows.ends_of_all(0), (0, 999 + held as i64), "{all}");
         }
     }
 }

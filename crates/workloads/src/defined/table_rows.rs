@@ -29,6 +29,9 @@ pub(super) struct Rows {
     pub staged: StagedTable,
     /// Number of rows to load, from the first. Mixes insert the others.
     pub loaded: usize,
+    /// By column, the least and the greatest integer or time of the loaded rows. Empty if all rows
+    /// are loaded.
+    pub extremes: Vec<Option<(i64, i64)>>,
     /// Number of rows in the database while a mix inserts some.
     pub there: AtomicUsize,
     /// Number of rows given out to insert, including the loaded ones.
@@ -58,7 +61,8 @@ impl Repetition {
     /// # Errors
     /// [`WorkloadError::Unfit`] if the shift exceeds 64 bits.
     pub(super) fn new(rows: &Rows, time: usize, step: i64, asked: bool) -> Result<Self> {
-        let length = i128::from(rows.end(time)) - i128::from(rows.start(time)) + 1;
+        let (first, last) = rows.ends_of_all(time);
+        let length = i128::from(last) - i128::from(first) + 1;
         let step = i128::from(step);
         match i64::try_from((length + step - 1) / step * step) {
             Ok(units) => Ok(Self { time, units, asked }),
@@ -114,7 +118,7 @@ impl Rows {
     pub(super) fn most(&self, margin: i64) -> usize {
         let rows = self.staged.rows();
         let Some(Repetition { time, units, .. }) = self.repetition else { return rows };
-        let end = if let Value::Int(end) = self.staged.greatest(time) { end } else { 0 };
+        let (_, end) = self.ends_of_all(time);
         let left = i128::from(i64::MAX) - i128::from(end) - i128::from(margin);
         let laps = if left < 0 { 0 } else { left / i128::from(units.max(1)) + 1 };
         usize::try_from(laps).unwrap_or(usize::MAX).saturating_mul(rows)
@@ -245,8 +249,9 @@ impl Rows {
         orders.any(|order| order.starts_with(columns))
     }
 
-    /// Returns the greatest time of a column: the `end` of conditions. For rows that repeat
-    /// endlessly it is the newest so far. 0 without rows.
+    /// Returns the greatest time of a column in the loaded rows: the `end` of conditions. Rows that
+    /// only a mix inserts do not count, because without the mix they are not in the database. For
+    /// rows that repeat endlessly it is the newest so far. 0 without rows.
     pub(super) fn end(&self, time: usize) -> i64 {
         if let Some(Repetition { time: by, asked: true, .. }) = self.repetition
             && by == time
@@ -254,19 +259,34 @@ impl Rows {
             let newest = self.there.load(Ordering::Relaxed).saturating_sub(1);
             return if let Value::Int(end) = self.value(newest, time) { end } else { 0 };
         }
-        if let Value::Int(end) = self.staged.greatest(time) { end } else { 0 }
+        self.ends(time).1
     }
 
     /// Returns whether one of its times is before 1970.
     pub(super) fn early(&self) -> bool {
         let columns = self.table.columns.iter().enumerate();
         let mut times = columns.filter(|(_, of)| matches!(of.of, ColumnType::Timestamp(_)));
-        times.any(|(column, _)| self.start(column) < 0)
+        times.any(|(column, _)| self.ends_of_all(column).0 < 0)
     }
 
-    /// Returns the least time.
+    /// Returns the least time in the loaded rows: the `start` of conditions.
     pub(super) fn start(&self, time: usize) -> i64 {
-        if let Value::Int(start) = self.staged.least(time) { start } else { 0 }
+        self.ends(time).0
+    }
+
+    /// Returns the least and the greatest time of the loaded rows.
+    fn ends(&self, time: usize) -> (i64, i64) {
+        let loaded = self.extremes.get(time).copied().flatten();
+        loaded.unwrap_or_else(|| self.ends_of_all(time))
+    }
+
+    /// Returns the least and the greatest time of all rows, those that mixes insert included. 0
+    /// without rows.
+    pub(super) fn ends_of_all(&self, time: usize) -> (i64, i64) {
+        match (self.staged.least(time), self.staged.greatest(time)) {
+            (Value::Int(least), Value::Int(greatest)) => (least, greatest),
+            _ => (0, 0),
+        }
     }
 }
 

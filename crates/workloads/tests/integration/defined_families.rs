@@ -367,6 +367,12 @@ where = [["title", "=", "it's"]]
 do = "find"
 where = [["value", ">=", 20.5], ["level", "!=", 2], ["time", "<", "end - 1h"]]
 select = ["title", "station", "level"]
+[phase.low]
+do = "find"
+where = [["level", "<", 2]]
+[phase.low-count]
+do = "group"
+where = [["level", "<=", -1]]
 [phase.set-equal]
 do = "update"
 where = [["title", "=", "linz"], ["level", "=", 1]]
@@ -381,6 +387,9 @@ where = [["title", "=", "Wörgl"]]
 [phase.gone-some]
 do = "delete"
 where = [["station", "=", 3], ["level", ">=", 0]]
+[phase.gone-low]
+do = "delete"
+where = [["level", "<", -3]]
 [phase.profile]
 sequence = ["all", "gaps-key", "latest", "find", "buckets"]
 [phase.write-then-ask]
@@ -455,6 +464,7 @@ fn on_readings(wanted: Wanted) {
     everywhere_in(READINGS, folder.path(), Scale::Full, wanted, |id, phase, outcome| {
         let (native, client) = (*outcome == Outcome::Native, *outcome == Outcome::ClientSide);
         match (id, phase) {
+            (_, "low" | "low-count" | "gone-low") => {}
             (_, "having-none") => {
                 assert!(client || id == "sqlite" || id == "hybrid", "{outcome:?}")
             }

@@ -32,6 +32,7 @@ pub(super) fn examine(
     if rows.rows() == 0 {
         return Err(source.not_tabular("none of its rows matches the inferred columns"));
     }
+    require_present(&mut table.columns, &rows);
     let mut columns: Vec<InferredColumn> =
         table.columns.iter().enumerate().map(|(at, column)| column_of(&rows, at, column)).collect();
     let time = keys::time(&columns);
@@ -89,6 +90,22 @@ fn keep_needed_words(columns: &mut [Column], kept: &[u64]) -> Vec<String> {
         }
     }
     notes
+}
+
+/// Declares columns as never absent if only rows that are not used lack a value there: a line of
+/// units below the names should not keep a column from being part of a key.
+fn require_present(columns: &mut [Column], rows: &StagedTable) {
+    for (at, column) in columns.iter_mut().enumerate() {
+        if !column.nullable || rows.present(at) < rows.rows() as u64 {
+            continue;
+        }
+        column.nullable = false;
+        let Some(from) = &mut column.from else { continue };
+        from.absent = None;
+        if **from == Field::default() {
+            column.from = None;
+        }
+    }
 }
 
 /// Notes that columns are unique together except in a few rows, or proposes them as the key if

@@ -11,6 +11,9 @@ use crate::DataError;
 /// Memory limit of DuckDB. With its further memory, such as its CSV buffers, the process stays
 /// below 256 MiB.
 pub(super) const MEMORY: u64 = 128 << 20;
+/// Memory limit of DuckDB for JSON. It parses 2,048 objects at once, for which [`MEMORY`] is too
+/// little if each has 20 kB. Short ones do not take more than with [`MEMORY`].
+pub(super) const MEMORY_OF_JSON: u64 = 512 << 20;
 /// Largest number of columns of delimited text. Most engines take fewer.
 pub(super) const COLUMNS: u64 = 8_192;
 /// Memory per column in bytes, for files with very many columns.

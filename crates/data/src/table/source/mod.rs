@@ -112,6 +112,9 @@ impl Source {
                 let memory = memory + database::further_memory(lengths.buffer);
                 Reader::DuckDb(database::open(&paths, folder, scratch, memory)?)
             }
+            Some(Kind::Json) if rows.query.is_none() => {
+                Reader::DuckDb(database::open(&paths, folder, scratch, database::MEMORY_OF_JSON)?)
+            }
             _ => Reader::DuckDb(database::open(&paths, folder, scratch, database::MEMORY)?),
         };
         let states = FileStates::new(&paths, rows.query.as_deref(), base);
@@ -300,7 +303,8 @@ impl Source {
                 "it is neither UTF-8 nor Latin-1: convert it, for example with `iconv -f WINDOWS-1252 -t UTF-8`",
             ),
             cause if cause.contains("Out of Memory") => self.not_tabular(
-                "reading it needs more memory than its limit: use a query with fewer columns or rows",
+                "reading it needs more memory than its limit, as some 2,000 very long rows do: convert it to CSV, or \
+                 use a query with fewer columns or rows or with shorter texts, such as left(body, 1000)",
             ),
             cause if cause.contains("invalid state") => DataError::MixedEnds(path),
             // The rest shows the statement, which is not the user's.

@@ -3,7 +3,7 @@
 use embermark_model::Scale;
 
 use super::{All, at, weighted};
-use crate::advise::{Advice, AdviceTable, AdviceTables, RestsOn, Weight};
+use crate::advise::{Advice, AdviceTable, AdviceTables, RestsOn, Weight, remedy};
 use crate::text;
 
 /// Explains weights of `ingest-…` criteria.
@@ -51,16 +51,20 @@ pub(super) fn asked(rows: u64, (table, advice): &(&AdviceTable, Advice)) -> Stri
     let resting = || table.resting(advice.needs.tier, &weighted(advice));
     let fewer = |of: &&RestsOn| of.decades(rows).is_some_and(|far| far > 0.0 && far <= 1.0);
     let beyond = text::joined(resting().into_iter().filter(fewer).map(RestsOn::place), ", ");
-    let rows = Scale::Rows(rows);
+    let asked = Scale::Rows(rows);
     let mut says = match advice.too_far.is_empty() {
         true => {
-            format!("{rows} rows asked for; answered {}, the nearest measured", at(table, advice))
+            format!("{asked} rows asked for; answered {}, the nearest measured", at(table, advice))
         }
-        false => format!(
-            "{rows} rows asked for; more than ten times away, so no answer for {rows}: {}: measure \
-             with --scale {rows}",
-            advice.too_far.join(", ")
-        ),
+        false => {
+            let remedy = remedy::beyond_file(table, rows);
+            let remedy = remedy.unwrap_or_else(|| format!("measure with --scale {asked}"));
+            let far = advice.too_far.join(", ");
+            format!(
+                "{asked} rows asked for; more than ten times away, so no answer for {asked}: \
+                 {far}: {remedy}"
+            )
+        }
     };
     if !beyond.is_empty() {
         says += &format!("; fewer rows than asked for: {beyond}");

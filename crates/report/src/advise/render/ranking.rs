@@ -14,9 +14,9 @@ pub(in crate::advise) fn no_list(table: &AdviceTable, advice: &Advice) -> Vec<St
     let tier = advice.needs.tier;
     let remedy = format!("to measure it: {}", remedy::command(table, tier, &weighted(advice)));
     if let Some(rows) = table.asked.filter(|_| !advice.too_far.is_empty()) {
-        let (rows, far) = (Scale::Rows(rows), advice.too_far.join(", "));
-        let says = format!("no order for {rows} rows: {far}: more than ten times away");
-        return vec![says, remedy];
+        let (asked, far) = (Scale::Rows(rows), advice.too_far.join(", "));
+        let says = format!("no order for {asked} rows: {far}: more than ten times away");
+        return vec![says, remedy::beyond_file(table, rows).unwrap_or(remedy)];
     }
     if !table.engines.iter().any(|entry| entry.tier == tier) {
         return vec![format!("Nothing was measured in tier {tier}."), remedy];

@@ -92,6 +92,26 @@ fn a_bound_beyond_the_range_of_its_column_finds_no_rows() {
 }
 
 #[test]
+fn rows_below_a_bound_begin_with_the_first_value_of_an_index_that_is_not_absent() {
+    let (table, codec) = (table(), Codec::new(&table()));
+    let entry = |value: Value<'static>| {
+        let mut entry = Vec::new();
+        codec.index(&[2], [value], &mut entry);
+        entry
+    };
+    for operator in [Operator::Less, Operator::AtMost] {
+        let cold = [filter(2, operator, Value::Float(20.0))];
+        let (mut from, mut to) = (Vec::new(), Vec::new());
+        let access = Access::best(&table, &cold);
+        assert_eq!(access.by, By::Index(0));
+        assert!(access.bounds(&table, &codec, &cold, &mut from, &mut to));
+        let within = |value| (&from..&to).contains(&&entry(value));
+        assert!(within(Value::Float(f64::MIN)) && within(Value::Float(19.0)));
+        assert!(!within(Value::Null) && !within(Value::Float(21.0)));
+    }
+}
+
+#[test]
 fn the_last_of_all_has_no_end() {
     let mut bytes = vec![7, 255, 255];
     assert!(beyond(&mut bytes));

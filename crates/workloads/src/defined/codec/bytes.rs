@@ -2,6 +2,8 @@
 
 use embermark_model::table::{ColumnType, Value};
 
+use super::PRESENT;
+
 /// Bytes of a text in an index. Longer texts are compared again in the row.
 const INDEXED_TEXT: usize = 16;
 
@@ -132,7 +134,7 @@ pub(super) fn read_ordered(of: ColumnType, bytes: &[u8]) -> Value<'static> {
 /// Writes a column of an index into zeroed bytes.
 pub(super) fn indexed(value: Value<'_>, of: ColumnType, to: &mut [u8]) {
     let (there, to) = to.split_at_mut(1);
-    there[0] = u8::from(value != Value::Null);
+    there[0] = if value == Value::Null { 0 } else { PRESENT };
     let text = match value {
         Value::Null => return,
         Value::Text(text) => text.as_bytes(),

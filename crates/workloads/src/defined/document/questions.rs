@@ -58,7 +58,8 @@ pub(super) fn times(cell: &Cell, phase: usize) -> Times {
     let year = |(column, def): (usize, &Column)| {
         let ColumnType::Timestamp(unit) = def.of else { return None };
         let of = |time| month::year(time, unit);
-        let (first, last) = (of(rows.start(column)), of(rows.end(column)));
+        let (first, last) = rows.ends_of_all(column);
+        let (first, last) = (of(first), of(last.max(rows.end(column))));
         (first == last).then_some(first)
     };
     let years = rows.table.columns.iter().enumerate().map(year).collect();

@@ -194,8 +194,8 @@ impl DocumentSession<'_> {
                 if rows.table.key.first() == Some(time) {
                     return self.store.delete(collection, &Filter::Keys { from: &[], to: &[to] });
                 }
-                let (field, from) = (self.tables[op.table].names[*time], rows.start(*time));
-                let from = Stored::Int(from);
+                let (field, from) = (self.tables[op.table].names[*time], rows.ends_of_all(*time));
+                let from = Stored::Int(from.0);
                 self.store.delete(collection, &Filter::Between { field, from, to })
             }
         }

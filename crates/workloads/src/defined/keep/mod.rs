@@ -64,8 +64,9 @@ pub(super) fn check_order(tables: &[Rows]) -> Result<()> {
         if let Some(late) = (1..rows.staged.rows()).find(|place| at(*place) < at(place - 1)) {
             let name = &rows.table.name;
             return Err(WorkloadError::Unfit(format!(
-                "table '{name}': row {} is older than the one before it. Rows that repeat without end must be in \
-                 the order of their times",
+                "table '{name}': row {} is older than the one before it. A phase with 'keep' needs \
+                 rows in the order of their times: sort them, for example by a 'query' with ORDER \
+                 BY, or leave out 'late'",
                 late + 1
             )));
         }

@@ -18,7 +18,7 @@ use super::super::oracle::check_newest;
 use super::super::port::{Found, fingerprint};
 use super::super::row::owned;
 use super::super::{phases, source};
-use super::{Calendar, Content, check_order};
+use super::{Calendar, Content};
 use crate::{PhaseObserver, Source as _, Spec, WorkloadError};
 
 fn retention() -> &'static str {
@@ -34,7 +34,6 @@ pub fn cell(text: &str, scale: Scale, folder: &Path) -> Result<Cell, WorkloadErr
     let rows = source::FileRows { definition, folder, seed: 3, lenient: 0.0, log: None };
     rows.stage(scale, &staged)?;
     let tables = source::open(definition, &staged)?;
-    check_order(&tables)?;
     phases::cell(definition, tables, 3)
 }
 
