@@ -3,8 +3,8 @@
 use embermark_model::table::{RowsFrom, Table};
 
 use crate::definition::{
-    Change, Commit, Correlate, Count, End, Keys, KeysOf, Pace, Removed, Sequence, Set, Snapshot,
-    Span, Work,
+    Change, Commit, Correlate, Count, End, Keys, KeysOf, Pace, Query, Removed, Sequence, Set,
+    Snapshot, Span, Work,
 };
 use crate::draft::Draft;
 
@@ -60,9 +60,6 @@ pub fn describe_work(work: &Work, drafts: &[Draft<'_>]) -> String {
                 }
             }
         }
-        Work::Latest { by, .. } => {
-            format!("finds the newest row of {name} of each {}", column(by))
-        }
         Work::Range(range) => {
             let (rows, of) = match &range.span {
                 Span::Rows { from, to } if from == to => (format!("{from} rows"), &None),
@@ -75,27 +72,33 @@ pub fn describe_work(work: &Work, drafts: &[Draft<'_>]) -> String {
             let (drawn, within) = (drawn(&range.keys), within(range.snapshot));
             format!("reads {rows}{of} of {name}, {times}{drawn}{within}")
         }
-        Work::Gaps { by, .. } => {
-            format!("finds gaps in the times of each {} of {name}", column(by))
-        }
-        Work::Outliers { of, by, .. } => {
-            let (of, by) = (column(of), column(by));
-            format!("finds values of {of} far from the mean of their {by} in {name}")
-        }
-        Work::Correlate(Correlate { of, by, between, .. }) => {
-            let which = if between.is_some() { "" } else { " with the most rows" };
-            let (of, by) = (column(of), column(by));
-            format!("correlates {of} of two values of {by} in {name}{which}")
-        }
-        Work::Find { .. } => format!("finds the rows of {name} that meet conditions"),
+        Work::Ask { query, .. } => match query {
+            Query::Latest { by, .. } => {
+                format!("finds the newest row of {name} of each {}", column(by))
+            }
+            Query::Find { .. } => format!("finds the rows of {name} that meet conditions"),
+            Query::Gaps { by, .. } => {
+                format!("finds gaps in the times of each {} of {name}", column(by))
+            }
+            Query::Outliers { of, by, .. } => {
+                let (of, by) = (column(of), column(by));
+                format!("finds values of {of} far from the mean of their {by} in {name}")
+            }
+            Query::Correlate(Correlate { of, by, between, .. }) => {
+                let which = if between.is_some() { "" } else { " with the most rows" };
+                let (of, by) = (column(of), column(by));
+                format!("correlates {of} of two values of {by} in {name}{which}")
+            }
+            Query::Group(group) => {
+                let all = group.conditions.is_empty();
+                let rows = if all { "all rows" } else { "the rows it filters" };
+                format!("groups {rows} of {name}")
+            }
+        },
         Work::UpdateWhere { set, by, .. } => {
             let set: Vec<&str> = set.iter().map(|(place, _)| column(place)).collect();
             let (set, changed) = (set.join(", "), changed(*by));
             format!("sets {set} of the rows of {name} that meet conditions{changed}")
-        }
-        Work::Group(group) => {
-            let rows = if group.conditions.is_empty() { "all rows" } else { "the rows it filters" };
-            format!("groups {rows} of {name}")
         }
         Work::Update { keys, set, commit, .. } => {
             let (columns, rows) = (columns(set), spans(keys));

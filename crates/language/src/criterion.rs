@@ -4,7 +4,9 @@
 use embermark_model::result::{Counts, PhaseKind};
 
 use crate::built_in::PUBLISHED;
-use crate::definition::{Commit, Condition, Definition, Operator, Phase, Removed, Sequence, Work};
+use crate::definition::{
+    Commit, Condition, Definition, Operator, Phase, Query, Removed, Sequence, Work,
+};
 use crate::file::parse;
 
 impl Definition {
@@ -40,22 +42,24 @@ impl Definition {
             Work::Insert { .. } if commit == Some(Commit::Each) => Counts::Ingest,
             Work::Insert { .. } => Counts::Load,
             Work::Open { .. } => Counts::Start,
-            Work::Get { .. } | Work::Latest { .. } | Work::Range(_) => Counts::Point,
-            Work::Find { table, conditions, .. } if self.looks_up(*table, conditions) => {
-                Counts::Point
-            }
+            Work::Get { .. } | Work::Range(_) => Counts::Point,
+            Work::Ask { table, query } => match query {
+                Query::Latest { .. } => Counts::Point,
+                Query::Find { conditions, .. } if self.looks_up(*table, conditions) => {
+                    Counts::Point
+                }
+                Query::Find { .. }
+                | Query::Gaps { .. }
+                | Query::Outliers { .. }
+                | Query::Correlate(_)
+                | Query::Group(_) => Counts::Analytics,
+            },
             Work::Update { .. }
             | Work::UpdateWhere { .. }
             | Work::Upsert { .. }
             | Work::ReadModifyWrite { .. }
             | Work::Delete { .. } => Counts::Update,
-            Work::Find { .. }
-            | Work::Gaps { .. }
-            | Work::Outliers { .. }
-            | Work::Correlate(_)
-            | Work::Group(_)
-            | Work::Sql(_)
-            | Work::Sequence(Sequence { insert: None, .. }) => Counts::Analytics,
+            Work::Sql(_) | Work::Sequence(Sequence { insert: None, .. }) => Counts::Analytics,
             Work::Mix(_) | Work::Sequence(_) => Counts::Mixed,
             Work::Keep(_) => Counts::SteadyLatency,
         })

@@ -62,7 +62,6 @@ pub fn read(phase: &Reading<'_>) -> Option<Group> {
         );
     }
     Some(Group {
-        table: phase.table,
         conditions: conditions?,
         by: by?.into_iter().map(|(by, _)| by).collect(),
         compute: compute?.into_iter().map(|(compute, _)| compute).collect(),

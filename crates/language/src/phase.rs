@@ -1,6 +1,6 @@
 //! Determines the kind of a phase, and reads its keys.
 
-use crate::definition::{Commit, Set, Work};
+use crate::definition::{Commit, Query, Set, Work};
 use crate::draft::Draft;
 use crate::group;
 use crate::node::Fields;
@@ -151,6 +151,7 @@ pub fn read(
     fields.only(&[&["do", "about", "only", "table"], verb.keys()].concat());
     let table = table_of(fields, drafts)?;
     let reading = Reading { fields, table, draft: &drafts[table] };
+    let ask = |query| Work::Ask { table, query };
     match verb {
         Verb::Insert => {
             let (commit, requests) = (reading.commit(true), reading.requests());
@@ -168,14 +169,14 @@ pub fn read(
             Some(Work::Get { table, keys: keys?, snapshot: snapshot? })
         }
         Verb::Open => reading.open(),
-        Verb::Latest => reading.latest(),
+        Verb::Latest => reading.latest().map(ask),
         Verb::Range => reading.range(),
-        Verb::Find => reading.find(),
-        Verb::Gaps => reading.gaps(),
-        Verb::Outliers => reading.outliers(),
-        Verb::Correlate => reading.correlate(),
+        Verb::Find => reading.find().map(ask),
+        Verb::Gaps => reading.gaps().map(ask),
+        Verb::Outliers => reading.outliers().map(ask),
+        Verb::Correlate => reading.correlate().map(ask),
+        Verb::Group => group::read(&reading).map(Query::Group).map(ask),
         Verb::Update if fields.get("where").is_some() => reading.update_where(),
-        Verb::Group => group::read(&reading).map(Work::Group),
         Verb::Update => {
             let (keys, set, commit) = reading.set_by_keys(false)?;
             Some(Work::Update { keys, set, commit, table })

@@ -4,7 +4,7 @@ use toml::de::DeValue;
 
 use crate::about::describe_work;
 use crate::arrive;
-use crate::definition::{Change, Phase, Removed, Work};
+use crate::definition::{Change, Phase, Query, Removed, Work};
 use crate::draft::Draft;
 use crate::keep;
 use crate::mix::{self, Member};
@@ -95,7 +95,7 @@ fn check_keep_is_only_phase(entries: &[Entry<'_>], begun: &[Option<Begun<'_>>]) 
 const fn counts_by_row(work: &Work) -> bool {
     matches!(
         work,
-        Work::Find { .. }
+        Work::Ask { query: Query::Find { .. }, .. }
             | Work::UpdateWhere { by: Change::Together, .. }
             | Work::Delete {
                 removed: Removed::Older { .. } | Removed::Where { by: Change::Together, .. },

@@ -3,7 +3,7 @@
 use embermark_model::table::{ColumnType, OwnedValue};
 
 use crate::constant;
-use crate::definition::{Asked, Correlate, Count, End, OPS, Range, Sequence, Span, Work};
+use crate::definition::{Asked, Correlate, Count, End, OPS, Query, Range, Sequence, Span, Work};
 use crate::draft::Draft;
 use crate::make;
 use crate::node::{Fields, Node};
@@ -11,16 +11,16 @@ use crate::reading::{Reading, count};
 
 impl Reading<'_> {
     /// Reads a `latest`.
-    pub fn latest(&self) -> Option<Work> {
+    pub fn latest(&self) -> Option<Query> {
         let by = self.fields.need("by", "by = \"station\"", |node| self.draft.place(&node));
         let time = self.time();
         let (by, (time, _)) = (by?, time?);
         self.check_by(by, time, "the newest row of each time")?;
-        Some(Work::Latest { table: self.table, by, time })
+        Some(Query::Latest { by, time })
     }
 
     /// Reads a `find`.
-    pub fn find(&self) -> Option<Work> {
+    pub fn find(&self) -> Option<Query> {
         let conditions = self.some_conditions();
         let all = (0..self.draft.columns.len()).collect();
         let select = self.fields.or("select", all, |node| {
@@ -29,7 +29,7 @@ impl Reading<'_> {
             places.dedup();
             Some(places)
         });
-        Some(Work::Find { table: self.table, conditions: conditions?, select: select? })
+        Some(Query::Find { conditions: conditions?, select: select? })
     }
 
     /// Reads an `open`.
@@ -50,7 +50,7 @@ impl Reading<'_> {
     }
 
     /// Reads a `gaps`.
-    pub fn gaps(&self) -> Option<Work> {
+    pub fn gaps(&self) -> Option<Query> {
         let by = self.fields.need("by", "by = \"station\"", |node| self.draft.place(&node));
         let time = self.time();
         let longer = self
@@ -58,7 +58,7 @@ impl Reading<'_> {
             .need("longer-than", "longer-than = \"10m\"", |node| constant::length(&node, time?.1));
         let (by, (time, _), longer) = (by?, time?, longer?);
         self.check_by(by, time, "gaps of each time")?;
-        Some(Work::Gaps { table: self.table, by, time, longer })
+        Some(Query::Gaps { by, time, longer })
     }
 
     /// Reads the column whose values define the groups.
@@ -89,17 +89,17 @@ impl Reading<'_> {
     }
 
     /// Reads an `outliers`.
-    pub fn outliers(&self) -> Option<Work> {
+    pub fn outliers(&self) -> Option<Query> {
         let (of, by) = (self.of(), self.by());
         let deviations = self.fields.need("deviations", "deviations = 3", |node| {
             let deviations = node.number()?;
             if deviations > 0.0 { Some(deviations) } else { node.expected("a number above 0") }
         });
-        Some(Work::Outliers { table: self.table, of: of?, by: by?, deviations: deviations? })
+        Some(Query::Outliers { of: of?, by: by?, deviations: deviations? })
     }
 
     /// Reads a `correlate`.
-    pub fn correlate(&self) -> Option<Work> {
+    pub fn correlate(&self) -> Option<Query> {
         let (of, by, time) = (self.of(), self.by(), self.time());
         let bucket =
             self.fields.need("bucket", "bucket = \"5m\"", |node| constant::length(&node, time?.1));
@@ -115,8 +115,7 @@ impl Reading<'_> {
         });
         let (of, by, (time, _), bucket) = (of?, by?, time?, bucket?);
         self.check_by(by, time, "groups of one time")?;
-        let (table, between) = (self.table, between?);
-        Some(Work::Correlate(Correlate { table, of, by, time, bucket, between }))
+        Some(Query::Correlate(Correlate { of, by, time, bucket, between: between? }))
     }
 
     /// Reads a `range`.
@@ -156,7 +155,7 @@ impl Reading<'_> {
 
 /// Reads how often a query runs in a run of its phase.
 pub fn asked(fields: &Fields<'_>, work: &Work, drafts: &[Draft<'_>]) -> Option<Asked> {
-    if !work.is_question() && !matches!(work, Work::Sequence(Sequence { insert: None, .. })) {
+    if !matches!(work, Work::Ask { .. } | Work::Sequence(Sequence { insert: None, .. })) {
         return Some(Asked::ForTime);
     }
     let ops = fields.maybe("ops", |node| count(&node));

@@ -30,7 +30,7 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Sequence> {
                 let what = format!("'{}' comes after another phase", phases[*place].name);
                 return step.mistake(what, "an insert begins a sequence, into a fresh table");
             }
-            work if work.is_question() => questions.push(*place),
+            Work::Ask { .. } => questions.push(*place),
             _ => {
                 let what =
                     format!("'{}' is not a question that a sequence can have", phases[*place].name);

@@ -4,18 +4,25 @@ use std::cmp::Ordering;
 
 use embermark_model::table::{OwnedValue, TimeUnit};
 
-/// A query with a verb of its own, as [`super::Work::query`] returns it. One operation is the whole
-/// query.
-#[derive(Clone, Copy, Debug)]
-pub enum Query<'a> {
-    /// `latest`
+/// A query with a verb of its own, about one table. One operation is the whole query.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Query {
+    /// `latest`: the newest row of each value of a column.
     Latest {
         /// Column whose values each have a newest row.
         by: usize,
-        /// Time column.
+        /// Time column: the last of the key, or the only timestamp.
         time: usize,
     },
-    /// `gaps`
+    /// `find`: rows that match conditions.
+    Find {
+        /// Conditions, at least one, all of which a row matches.
+        conditions: Vec<Condition>,
+        /// Columns that are read, in the order of the table.
+        select: Vec<usize>,
+    },
+    /// `gaps`: where two consecutive times of one value of a column are further apart than a
+    /// length.
     Gaps {
         /// Column whose values are searched for gaps.
         by: usize,
@@ -24,7 +31,8 @@ pub enum Query<'a> {
         /// A gap is longer than this number of its units.
         longer: i64,
     },
-    /// `outliers`
+    /// `outliers`: rows whose value is further from the mean of their group than a number of
+    /// deviations.
     Outliers {
         /// Column of the value.
         of: usize,
@@ -33,25 +41,37 @@ pub enum Query<'a> {
         /// Number of sample standard deviations.
         deviations: f64,
     },
-    /// `correlate`
-    Correlate(&'a Correlate),
-    /// `find`
-    Find {
-        /// Conditions, all of which a row matches.
-        conditions: &'a [Condition],
-        /// Columns that are read.
-        select: &'a [usize],
-    },
-    /// `group`
-    Group(&'a Group),
+    /// `correlate`: how two groups of rows correlate in time.
+    Correlate(Correlate),
+    /// `group`: rows filtered, grouped and aggregated.
+    Group(Group),
+}
+
+impl Query {
+    /// Returns the conditions that rows match.
+    pub fn conditions(&self) -> &[Condition] {
+        match self {
+            Self::Find { conditions, .. } | Self::Group(Group { conditions, .. }) => conditions,
+            Self::Latest { .. }
+            | Self::Gaps { .. }
+            | Self::Outliers { .. }
+            | Self::Correlate(_) => &[],
+        }
+    }
+
+    /// Returns whether it can be about the newest rows only, so that a `keep` may ask it.
+    pub const fn asks_newest(&self) -> bool {
+        match self {
+            Self::Latest { .. } | Self::Find { .. } | Self::Group(_) => true,
+            Self::Gaps { .. } | Self::Outliers { .. } | Self::Correlate(_) => false,
+        }
+    }
 }
 
 /// How two groups of rows correlate: Pearson's correlation of their means in the time buckets that
 /// both have, and the number of these buckets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Correlate {
-    /// Index of the table.
-    pub table: usize,
     /// Column of the values, which are numbers.
     pub of: usize,
     /// Column whose values define the groups.
@@ -67,8 +87,6 @@ pub struct Correlate {
 /// Rows filtered, grouped and aggregated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// Index of the table.
-    pub table: usize,
     /// Conditions, all of which a row matches.
     pub conditions: Vec<Condition>,
     /// What rows are grouped by. Empty: all are one group.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use embermark_model::table::OwnedValue;
 
-use super::{Change, Commit, Condition, Correlate, Group, Keys, Query, Range, Removed, Set, Span};
+use super::{Change, Commit, Condition, Keys, Query, Range, Removed, Set, Span};
 
 /// What a phase does. Indexes of tables refer to [`super::Definition::tables`], those of columns to
 /// [`embermark_model::table::Table::columns`].
@@ -44,51 +44,14 @@ pub enum Work {
         /// How the database was left.
         after: End,
     },
-    /// `latest`: the newest row of each value of a column. One operation is the whole query.
-    Latest {
-        /// Index of the table.
-        table: usize,
-        /// Column whose values each have a newest row.
-        by: usize,
-        /// Time column: the last of the key, or the only timestamp.
-        time: usize,
-    },
     /// `range`: rows in the order of the key, or of time.
     Range(Range),
-    /// `gaps`: where two consecutive times of one value of a column are further apart than a
-    /// length. One operation is the whole query.
-    Gaps {
+    /// A query with a verb of its own. One operation is the whole query.
+    Ask {
         /// Index of the table.
         table: usize,
-        /// Column whose values are searched for gaps.
-        by: usize,
-        /// Time column.
-        time: usize,
-        /// A gap is longer than this number of its units.
-        longer: i64,
-    },
-    /// `outliers`: rows whose value is further from the mean of their group than a number of
-    /// deviations. One operation is the whole query.
-    Outliers {
-        /// Index of the table.
-        table: usize,
-        /// Column of the value.
-        of: usize,
-        /// Column whose values define the groups.
-        by: usize,
-        /// Number of sample standard deviations.
-        deviations: f64,
-    },
-    /// `correlate`: how two groups of rows correlate in time. One operation is the whole query.
-    Correlate(Correlate),
-    /// `find`: rows that match conditions. One operation is the whole query.
-    Find {
-        /// Index of the table.
-        table: usize,
-        /// Conditions, at least one, all of which a row matches.
-        conditions: Vec<Condition>,
-        /// Columns that are read, in the order of the table.
-        select: Vec<usize>,
+        /// The query.
+        query: Query,
     },
     /// `update` with `where`: columns of the rows that match conditions.
     UpdateWhere {
@@ -101,8 +64,6 @@ pub enum Work {
         /// How they are changed.
         by: Change,
     },
-    /// `group`: rows filtered, grouped and aggregated. One operation is the whole query.
-    Group(Group),
     /// `update`: columns of rows by their keys.
     Update {
         /// The keys.
@@ -158,49 +119,19 @@ pub enum Work {
 
 impl Work {
     /// Returns the query, if it is a single one with a verb of its own.
-    pub const fn query(&self) -> Option<Query<'_>> {
-        Some(match self {
-            Self::Latest { by, time, .. } => Query::Latest { by: *by, time: *time },
-            Self::Gaps { by, time, longer, .. } => {
-                Query::Gaps { by: *by, time: *time, longer: *longer }
-            }
-            Self::Outliers { of, by, deviations, .. } => {
-                Query::Outliers { of: *of, by: *by, deviations: *deviations }
-            }
-            Self::Correlate(correlate) => Query::Correlate(correlate),
-            Self::Find { conditions, select, .. } => {
-                Query::Find { conditions: conditions.as_slice(), select: select.as_slice() }
-            }
-            Self::Group(group) => Query::Group(group),
-            Self::Insert { .. }
-            | Self::Get { .. }
-            | Self::Open { .. }
-            | Self::Range(_)
-            | Self::Update { .. }
-            | Self::UpdateWhere { .. }
-            | Self::Upsert { .. }
-            | Self::ReadModifyWrite { .. }
-            | Self::Delete { .. }
-            | Self::Sql(_)
-            | Self::Mix(_)
-            | Self::Sequence(_)
-            | Self::Keep(_)
-            | Self::Arrive(_) => return None,
-        })
-    }
-
-    /// Returns whether it is a single query with a verb of its own.
-    pub const fn is_question(&self) -> bool {
-        self.query().is_some()
+    pub const fn query(&self) -> Option<&Query> {
+        match self {
+            Self::Ask { query, .. } => Some(query),
+            _ => None,
+        }
     }
 
     /// Returns whether it is a query that can be about the newest rows only, and which a `keep` may
     /// thus ask.
     pub const fn asks_newest(&self) -> bool {
-        match self.query() {
-            Some(Query::Latest { .. } | Query::Find { .. } | Query::Group(_)) => true,
-            Some(Query::Gaps { .. } | Query::Outliers { .. } | Query::Correlate(_)) => false,
-            None => matches!(self, Self::Range(Range { span: Span::Last { .. }, .. })),
+        match self {
+            Self::Ask { query, .. } => query.asks_newest(),
+            _ => matches!(self, Self::Range(Range { span: Span::Last { .. }, .. })),
         }
     }
 
@@ -222,18 +153,13 @@ impl Work {
             Self::Insert { table, .. }
             | Self::Get { table, .. }
             | Self::Open { table, .. }
-            | Self::Latest { table, .. }
-            | Self::Find { table, .. }
-            | Self::Gaps { table, .. }
-            | Self::Outliers { table, .. }
+            | Self::Ask { table, .. }
             | Self::Update { table, .. }
             | Self::UpdateWhere { table, .. }
             | Self::Upsert { table, .. }
             | Self::ReadModifyWrite { table, .. }
             | Self::Delete { table, .. } => Some(*table),
             Self::Range(range) => Some(range.table),
-            Self::Group(group) => Some(group.table),
-            Self::Correlate(correlate) => Some(correlate.table),
             Self::Arrive(arrive) => Some(arrive.table),
             Self::Sql(_) | Self::Mix(_) | Self::Sequence(_) | Self::Keep(_) => None,
         }

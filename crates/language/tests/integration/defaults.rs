@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use embermark_language::{
-    Aggregate, Bound, Commit, Compute, Correlate, Count, Definition, Grouped, Having, Keys, KeysOf,
-    Mix, Operator, OrderBy, Pace, Part, Range, Removed, Sequence, Set, Snapshot, Span, Work, parse,
-    time_column,
+    Aggregate, Bound, Commit, Compute, Correlate, Count, Definition, Group, Grouped, Having, Keys,
+    KeysOf, Mix, Operator, OrderBy, Pace, Part, Query, Range, Removed, Sequence, Set, Snapshot,
+    Span, Work, parse, time_column,
 };
 use embermark_model::table::{
     Column, ColumnType, Field, Make, MakeKind, OwnedValue, RowsFrom, Table, TimeUnit, Within,
@@ -229,15 +229,16 @@ fn what_is_set_and_deleted() {
     );
 }
 
+fn ask(query: Query) -> Work {
+    Work::Ask { table: 0, query }
+}
+
 #[test]
 fn latest_and_ranges() {
-    assert_eq!(
-        work("do = \"latest\"\nby = \"station\""),
-        Work::Latest { table: 0, by: 0, time: 1 }
-    );
+    assert_eq!(work("do = \"latest\"\nby = \"station\""), ask(Query::Latest { by: 0, time: 1 }));
     assert_eq!(
         work("do = \"latest\"\nby = \"note\"\ntime = \"station\""),
-        Work::Latest { table: 0, by: 3, time: 0 }
+        ask(Query::Latest { by: 3, time: 0 })
     );
     for (written, span) in [
         ("rows = 100", Span::Rows { from: 100, to: 100 }),
@@ -256,43 +257,46 @@ fn latest_and_ranges() {
 fn gaps_outliers_and_correlations() {
     assert_eq!(
         work("do = \"gaps\"\nby = \"station\"\nlonger-than = \"10m\""),
-        Work::Gaps { table: 0, by: 0, time: 1, longer: 600_000 }
+        ask(Query::Gaps { by: 0, time: 1, longer: 600_000 })
     );
     assert_eq!(
         work("do = \"gaps\"\nby = \"note\"\ntime = \"station\"\nlonger-than = 5"),
-        Work::Gaps { table: 0, by: 3, time: 0, longer: 5 }
+        ask(Query::Gaps { by: 3, time: 0, longer: 5 })
     );
     assert_eq!(
         work("do = \"outliers\"\nof = \"temp\"\nby = \"station\"\ndeviations = 3"),
-        Work::Outliers { table: 0, of: 2, by: 0, deviations: 3.0 }
+        ask(Query::Outliers { of: 2, by: 0, deviations: 3.0 })
     );
     let correlate = "do = \"correlate\"\nof = \"temp\"\nby = \"station\"\nbucket = \"5m\"";
-    let usual = Correlate { table: 0, of: 2, by: 0, time: 1, bucket: 300_000, between: None };
-    assert_eq!(work(correlate), Work::Correlate(usual.clone()));
+    let usual = Correlate { of: 2, by: 0, time: 1, bucket: 300_000, between: None };
+    assert_eq!(work(correlate), ask(Query::Correlate(usual.clone())));
     let between = Some([3, 7].map(OwnedValue::Int));
     assert_eq!(
         work(&format!("{correlate}\nbetween = [3, 7]")),
-        Work::Correlate(Correlate { between, ..usual })
+        ask(Query::Correlate(Correlate { between, ..usual }))
     );
+}
+
+fn group_of(phase: &str) -> Group {
+    let Work::Ask { query: Query::Group(group), .. } = work(phase) else { panic!("no group") };
+    group
 }
 
 #[test]
 fn groups() {
-    let Work::Group(plain) = work("do = \"group\"") else { panic!("no group") };
+    let plain = group_of("do = \"group\"");
     assert_eq!(plain.compute, [Compute { aggregate: Aggregate::Count, column: None }]);
     assert!(plain.conditions.is_empty() && plain.by.is_empty() && plain.order.is_empty());
     assert_eq!(plain.limit, None);
 
-    let Work::Group(group) = work(
+    let group = group_of(
         "do = \"group\"\nwhere = [[\"time\", \">=\", \"end - 1d\"], [\"time\", \"<\", \"start+2h\"], \
          [\"time\", \"!=\", \"end\"], [\"time\", \">\", \"2024-01-01\"], [\"note\", \"=\", \"end\"], \
          [\"temp\", \"<=\", 20]]\n\
          by = [\"station\", \"hour( time )\"]\ncompute = [\"count\", \"max(time)\", \"count(note)\"]\n\
          having = [[\"count\", \">=\", 10], [\"max(time)\", \"<\", \"2024-01-01\"]]\n\
          order = [\"-max(time)\", \"hour(time)\", \"station\"]\nlimit = 10",
-    ) else {
-        panic!("no group")
-    };
+    );
     let bounds: Vec<_> = group.conditions.into_iter().map(|condition| condition.bound).collect();
     assert_eq!(
         bounds,
@@ -316,8 +320,7 @@ fn groups() {
         group.having,
         [having(0, Operator::AtLeast, 10), having(1, Operator::Less, 1_704_067_200_000)]
     );
-    let five = work("do = \"group\"\nby = [\"5m(time)\", \"station\"]\norder = [\"5m(time)\"]");
-    let Work::Group(five) = five else { panic!("no group") };
+    let five = group_of("do = \"group\"\nby = [\"5m(time)\", \"station\"]\norder = [\"5m(time)\"]");
     assert_eq!(five.by[0], Grouped::Bucket { column: 1, units: 300_000 });
 }
 

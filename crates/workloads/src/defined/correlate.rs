@@ -36,7 +36,6 @@ pub(super) fn answer(
 /// Returns the question for the groups with the most rows.
 fn busiest(of: &Correlate) -> Group {
     Group {
-        table: of.table,
         conditions: Vec::new(),
         by: vec![Grouped::Column(of.by)],
         compute: vec![Compute { aggregate: Aggregate::Count, column: None }],

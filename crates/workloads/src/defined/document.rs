@@ -14,7 +14,7 @@ use embermark_contract::document::{
     Collection, CollectionDef, DocumentStore, Filter, Find, Language, Order, Value as Stored,
 };
 use embermark_contract::{EngineError, Lifecycle, OfflineTask, Result, Scope};
-use embermark_language::{Keep, Range, Removed, Span, Work};
+use embermark_language::{Keep, Query, Range, Removed, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 use embermark_model::table::ColumnType;
@@ -93,7 +93,7 @@ impl Database for DocumentTables {
             {
                 unsupported("a range of keys with bytes: it orders them by their length first")
             }
-            Work::Find { .. }
+            Work::Ask { query: Query::Find { .. }, .. }
             | Work::UpdateWhere { .. }
             | Work::Delete { removed: Removed::Where { .. }, .. }
                 if equalities(table, names, &filters(&self.cell, phase, 0)).is_some() =>

@@ -1,8 +1,7 @@
 //! Kinds of work.
 
 use embermark_language::{
-    Change, Commit, Condition, Definition, Group, Keys, KeysOf, Range, Removed, Sequence, Snapshot,
-    Work,
+    Change, Commit, Condition, Definition, Keys, KeysOf, Range, Removed, Sequence, Snapshot, Work,
 };
 
 /// Returns the columns that each phase sets in rows that meet conditions.
@@ -16,8 +15,7 @@ pub(super) fn set_at_once(definition: &Definition) -> Vec<Vec<usize>> {
 
 /// Returns whether a phase asks whole questions, repeatedly for a time.
 pub(super) const fn is_question(work: &Work) -> bool {
-    work.is_question()
-        || matches!(work, Work::Sql(_) | Work::Sequence(Sequence { insert: None, .. }))
+    matches!(work, Work::Ask { .. } | Work::Sql(_) | Work::Sequence(Sequence { insert: None, .. }))
 }
 
 /// Returns whether each operation of a phase concerns one row or one range of rows, so that clients
@@ -96,18 +94,13 @@ pub(super) const fn sets_by_key(work: &Work) -> bool {
 /// Returns the conditions by which a phase finds or changes rows.
 pub(super) fn conditions_of(work: &Work) -> &[Condition] {
     match work {
-        Work::Group(Group { conditions, .. })
-        | Work::Find { conditions, .. }
-        | Work::UpdateWhere { conditions, .. }
+        Work::Ask { query, .. } => query.conditions(),
+        Work::UpdateWhere { conditions, .. }
         | Work::Delete { removed: Removed::Where { conditions, .. }, .. } => conditions,
         Work::Insert { .. }
         | Work::Get { .. }
         | Work::Open { .. }
-        | Work::Latest { .. }
         | Work::Range(_)
-        | Work::Gaps { .. }
-        | Work::Outliers { .. }
-        | Work::Correlate(_)
         | Work::Update { .. }
         | Work::Upsert { .. }
         | Work::ReadModifyWrite { .. }

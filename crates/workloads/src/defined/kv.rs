@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use embermark_contract::kv::{self, KvStore, Table, TableDef};
 use embermark_contract::{EngineError, Lifecycle, OfflineTask, Result, Scope};
-use embermark_language::{Keep, Work};
+use embermark_language::{Keep, Query, Work};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Fingerprint;
 use embermark_model::result::Execution;
@@ -182,7 +182,9 @@ impl Database for KvTables {
     fn print(&self, phase: usize, row: &[Value<'_>]) -> Option<Fingerprint> {
         let table = self.cell.work(phase).table().unwrap_or_default();
         let in_part = match self.cell.work(phase) {
-            Work::Find { select, .. } => !self.cell.tables[table].is_whole(select),
+            Work::Ask { query: Query::Find { select, .. }, .. } => {
+                !self.cell.tables[table].is_whole(select)
+            }
             _ => false,
         };
         if in_part || self.by_values(phase) {

@@ -76,7 +76,7 @@ pub(super) fn beside_key(
 /// `computed`, and otherwise the centred sums of xy, xx, and yy.
 pub(super) fn answer(
     row: &dyn ResultRow,
-    query: Query<'_>,
+    query: &Query,
     rows: &Rows,
     computed: bool,
     found: &mut Found,
@@ -92,9 +92,9 @@ pub(super) fn answer(
             *sum += print;
         }
         // Its value, first time, and last time.
-        Query::Gaps { by, time, .. } => add(row, rows, &[by, time, time], result)?,
+        &Query::Gaps { by, time, .. } => add(row, rows, &[by, time, time], result)?,
         // Its key and its value.
-        Query::Outliers { of, .. } => add(row, rows, rows.table.key.iter().chain([&of]), result)?,
+        Query::Outliers { of, .. } => add(row, rows, rows.table.key.iter().chain([of]), result)?,
         Query::Correlate(_) => {
             result.push(answer::Value::Int(row.int(0)?.unwrap_or_default()));
             result.push(if computed {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use embermark_contract::series::SeriesStore;
 use embermark_contract::{EngineError, Lifecycle, OfflineTask, Result, Scope};
-use embermark_language::{Keep, Work};
+use embermark_language::{Keep, Query, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 
@@ -64,8 +64,8 @@ fn built(
     phase: usize,
     i: usize,
 ) -> Option<Question> {
-    let Work::Group(group) = cell.work(phase) else { return None };
-    tables[group.table].as_ref().ok()?.group(group, &filters(cell, phase, i))
+    let Work::Ask { table, query: Query::Group(group) } = cell.work(phase) else { return None };
+    tables[*table].as_ref().ok()?.group(group, &filters(cell, phase, i))
 }
 
 impl Database for SeriesTables {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use embermark_contract::sql::{CsvFile, Param, QueryKind, SqlStore, Statement, TableDef};
 use embermark_contract::{Lifecycle, OfflineTask, Result, Scope};
-use embermark_language::{Keep, Work};
+use embermark_language::{Keep, Query, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 use embermark_model::table::Table;
@@ -184,7 +184,7 @@ impl Database for SqlTables {
     fn ready(&mut self, phase: usize, lead: usize) -> Result<()> {
         let work = self.cell.work(lead);
         // One statement after another, each a short search.
-        let is_short = matches!(work, Work::Latest { .. })
+        let is_short = matches!(work.query(), Some(Query::Latest { .. }))
             && self.cell.adds_up(lead)
             && phases::seeks_each(self.store.dialect(), &self.cell, lead);
         let is_long = (is_question(work) && !is_short) || self.cell.gives_many(lead);

@@ -6,7 +6,7 @@ pub(super) mod reads;
 pub(super) mod statistics;
 
 use embermark_contract::sql::Dialect;
-use embermark_language::{Change, Removed, Work};
+use embermark_language::{Change, Query, Removed, Work};
 use embermark_model::table::ColumnType;
 
 use super::{Rows, Stored};
@@ -97,28 +97,22 @@ impl Texts<'_> {
         match work {
             Work::Insert { .. } => vec![self.insert()],
             Work::Get { .. } | Work::Open { .. } => vec![self.get()],
-            Work::Latest { by, time, .. } => match self.each {
-                Some(each) if each == *by && seeks => vec![self.latest_of((*by, *time))],
-                Some(each) if each == *by => {
-                    let columns = (*by, *time);
-                    vec![self.latest_of(columns), self.latest_of_all(columns, values)]
-                }
-                Some(each) => vec![self.latest_among((*by, *time), each)],
-                None => vec![self.latest(*by, *time, seeks)],
-            },
             Work::Range(range) => vec![self.range(range)],
-            Work::Gaps { by, time, longer, .. } => vec![self.gaps((*by, *time), *longer)],
-            Work::Outliers { of, by, deviations, .. } => {
-                vec![self.outliers((*of, *by), *deviations)]
-            }
-            Work::Correlate(question) => vec![self.correlate(question)],
-            Work::Find { conditions, select, .. } => vec![self.find(conditions, select)],
+            Work::Ask { query, .. } => match query {
+                &Query::Latest { by, time } => self.latest_statements((by, time), seeks, values),
+                Query::Find { conditions, select } => vec![self.find(conditions, select)],
+                &Query::Gaps { by, time, longer } => vec![self.gaps((by, time), longer)],
+                &Query::Outliers { of, by, deviations } => {
+                    vec![self.outliers((of, by), deviations)]
+                }
+                Query::Correlate(question) => vec![self.correlate(question)],
+                Query::Group(group) => vec![self.group(group)],
+            },
             Work::UpdateWhere { conditions, set, by: Change::OneByOne(_), .. } => {
                 let columns: Vec<usize> = set.iter().map(|(column, _)| *column).collect();
                 vec![self.update(&columns, false), self.find(conditions, &self.rows.table.key)]
             }
             Work::UpdateWhere { conditions, set, .. } => vec![self.update_where(conditions, set)],
-            Work::Group(group) => vec![self.group(group)],
             Work::Update { set, keys, .. } => self.updates(set, keys.rows > 1),
             Work::Upsert { .. } => vec![self.upsert()],
             Work::ReadModifyWrite { set, .. } => {
@@ -136,6 +130,17 @@ impl Texts<'_> {
             Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {
                 Vec::new()
             }
+        }
+    }
+
+    /// Returns the statements of a `latest` of these columns: by, and time.
+    fn latest_statements(&self, of: (usize, usize), seeks: bool, values: usize) -> Vec<String> {
+        let (by, time) = of;
+        match self.each {
+            Some(each) if each == by && seeks => vec![self.latest_of(of)],
+            Some(each) if each == by => vec![self.latest_of(of), self.latest_of_all(of, values)],
+            Some(each) => vec![self.latest_among(of, each)],
+            None => vec![self.latest(by, time, seeks)],
         }
     }
 }

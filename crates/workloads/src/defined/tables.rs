@@ -37,7 +37,6 @@ pub(super) fn without_bytes(key: &[usize]) -> &'static Table {
 pub(super) fn group_of() -> Group {
     Group {
         having: Vec::new(),
-        table: 0,
         conditions: Vec::new(),
         by: Vec::new(),
         compute: Vec::new(),

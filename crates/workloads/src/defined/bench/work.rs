@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use embermark_contract::{EngineError, Result, Scope};
-use embermark_language::{Asked, End, Sequence, Work};
+use embermark_language::{Asked, End, Query, Sequence, Work};
 use embermark_meter::Meter;
 
 use super::super::kind::{changes_at_once, changes_rows, is_question, one_by_one};
@@ -82,7 +82,7 @@ impl FileBench {
         let (ops, adds_up) = (prepared.ops(phase), prepared.cell.adds_up(phase));
         let scope = if adds_up { Scope::Snapshot } else { Scope::PerOperation };
         database.within(phase, scope, &mut |session| {
-            let done = if adds_up && matches!(work, Work::Latest { .. }) {
+            let done = if adds_up && matches!(work.query(), Some(Query::Latest { .. })) {
                 session.each(phase, Shared::only_client(Part::new(meter, 0..ops)), found)
             } else if def.asked == Asked::ForTime {
                 meter.for_time(prepared.spec.window, |i| {

@@ -13,9 +13,9 @@ use super::pipeline::{rows, statistics};
 /// Returns whether a short search by key per value finds the newest documents faster than a
 /// pipeline, which reads all documents: the key is one document, and no index knows its parts.
 pub(super) fn seeks(cell: &Cell, phase: usize, language: Language) -> bool {
-    let Work::Latest { by, time, .. } = cell.work(phase) else { return false };
+    let Some(&Query::Latest { by, time }) = cell.work(phase).query() else { return false };
     let rows = cell.rows_of(phase);
-    matches!(language, Language::Pipeline) && rows.table.key == [*by, *time] && rows.has_few(*by)
+    matches!(language, Language::Pipeline) && rows.table.key == [by, time] && rows.has_few(by)
 }
 
 /// Returns a question in the store's language, if it can be expressed. For rows that a phase changes
@@ -24,7 +24,7 @@ pub(super) fn question(cell: &Cell, op: Op, language: Language) -> Option<Questi
     let (phase, filters) = (op.phase, filters(cell, op.phase, op.i));
     let table = cell.tables[op.table].table;
     if let Language::Sql(dialect) = language {
-        let Work::Group(group) = op.work else { return None };
+        let Some(Query::Group(group)) = op.work.query() else { return None };
         let text = harper_sql::group(dialect, table, group, &filters)?;
         let columns = group.by.len() + group.compute.len() + harper_sql::sums(group).count();
         return Some(Question { text, columns: (0..columns).map(|n| format!("c{n}")).collect() });
@@ -34,9 +34,9 @@ pub(super) fn question(cell: &Cell, op: Op, language: Language) -> Option<Questi
         return rows::matched(table, &filters, &table.key);
     }
     match op.work.query()? {
-        Query::Latest { by, time } => rows::latest(table, &filters, by, time),
-        Query::Gaps { by, time, longer } => statistics::gaps(table, &filters, (by, time), longer),
-        Query::Outliers { of, by, deviations } => {
+        &Query::Latest { by, time } => rows::latest(table, &filters, by, time),
+        &Query::Gaps { by, time, longer } => statistics::gaps(table, &filters, (by, time), longer),
+        &Query::Outliers { of, by, deviations } => {
             statistics::outliers(table, &filters, (of, by), deviations)
         }
         Query::Correlate(question) => statistics::correlate(table, question, &times(cell, phase)),

@@ -111,12 +111,7 @@ impl Session for DocumentSession<'_> {
             Work::Range(range) => self.range(op, range, found)?,
             Work::UpdateWhere { .. } => found.changed += self.update_where(op)?,
             Work::Delete { removed, .. } => found.changed += self.delete(op, removed)?,
-            Work::Latest { .. }
-            | Work::Find { .. }
-            | Work::Gaps { .. }
-            | Work::Outliers { .. }
-            | Work::Correlate(_)
-            | Work::Group(_) => self.answer(op, found)?,
+            Work::Ask { query, .. } => self.answer(op, query, found)?,
             Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {}
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use embermark_contract::{EngineError, Reopener};
 use embermark_engines::{OpenOptions, registry};
-use embermark_language::{Definition, PUBLISHED, Work, parse};
+use embermark_language::{Definition, PUBLISHED, Query, Work, parse};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::plan::DataSource;
@@ -100,7 +100,7 @@ fn answered(cell: &Cell, (phase, i): (usize, usize), there: &[usize]) -> Found {
     let time = |place: &usize| calendar(cell).time(*place);
     let newest = calendar(cell).rows.end(0);
     match cell.work(phase) {
-        Work::Latest { .. } => {
+        Work::Ask { query: Query::Latest { .. }, .. } => {
             let (column, value) = cell.each(phase, i).unwrap();
             let own = there.iter().rev().find(|place| rows.value(**place, column) == value);
             found.rows = own.into_iter().map(print).collect();
@@ -112,7 +112,7 @@ fn answered(cell: &Cell, (phase, i): (usize, usize), there: &[usize]) -> Found {
             });
             found.rows = own.map(print).collect();
         }
-        Work::Group(_) => {
+        Work::Ask { query: Query::Group(_), .. } => {
             let own = there.iter().filter(|place| time(place) >= newest - 17 * 60_000);
             let values = own.map(|place| match rows.value(*place, 2) {
                 Value::Float(value) => value,

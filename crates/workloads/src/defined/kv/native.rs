@@ -1,6 +1,6 @@
 //! What a store does by its own operations, as its keys and indexes allow.
 
-use embermark_language::{Aggregate, Compute, Group, Range, Removed, Span, Work};
+use embermark_language::{Aggregate, Compute, Group, Query, Range, Removed, Span, Work};
 
 use super::super::access::By;
 use super::super::kind::rows_at_once;
@@ -18,16 +18,19 @@ pub(super) fn is_native(cell: &Cell, phase: usize, keeps: bool, counts: bool) ->
         | Work::Upsert { .. }
         | Work::ReadModifyWrite { .. }
         | Work::Delete { removed: Removed::Keys { .. }, .. } => keeps,
-        Work::Latest { .. } => newest_by_key(cell, phase),
+        Work::Ask { query: Query::Latest { .. }, .. } => newest_by_key(cell, phase),
         Work::Range(Range { span: Span::Rows { .. }, .. }) => true,
-        Work::Range(_) | Work::Find { .. } => {
+        Work::Range(_) | Work::Ask { query: Query::Find { .. }, .. } => {
             let access = Access::best(rows.table, &filters(cell, phase, 0));
             access.exact && (access.by == By::Key || keeps)
         }
-        Work::Group(group) => counts && counts_rows(group, rows, &filters(cell, phase, 0)),
-        Work::Gaps { .. }
-        | Work::Outliers { .. }
-        | Work::Correlate(_)
+        Work::Ask { query: Query::Group(group), .. } => {
+            counts && counts_rows(group, rows, &filters(cell, phase, 0))
+        }
+        Work::Ask {
+            query: Query::Gaps { .. } | Query::Outliers { .. } | Query::Correlate(_),
+            ..
+        }
         | Work::UpdateWhere { .. }
         | Work::Delete { .. }
         | Work::Sql(_)
@@ -52,17 +55,17 @@ pub(super) fn counts_rows(group: &Group, Rows { table, .. }: &Rows, filters: &Fi
 /// Returns whether the newest row of each value that a phase asks about is the last of the value's
 /// rows in key order. It is not among the rows of one value of another column.
 pub(super) fn newest_by_key(cell: &Cell, phase: usize) -> bool {
-    let Work::Latest { by, time, .. } = cell.work(phase) else { return false };
-    let is_of_all_rows = cell.each(phase, 0).is_none_or(|(column, _)| column == *by);
-    is_of_all_rows && cell.rows_of(phase).table.key.starts_with(&[*by, *time])
+    let Some(&Query::Latest { by, time }) = cell.work(phase).query() else { return false };
+    let is_of_all_rows = cell.each(phase, 0).is_none_or(|(column, _)| column == by);
+    is_of_all_rows && cell.rows_of(phase).table.key.starts_with(&[by, time])
 }
 
 /// Returns whether the newest row of one value is searched from the end of the table, whose key
 /// begins with the time.
 pub(super) fn newest_from_end(cell: &Cell, phase: usize) -> bool {
-    let Work::Latest { by, time, .. } = cell.work(phase) else { return false };
-    let is_of_value = cell.each(phase, 0).is_some_and(|(column, _)| column == *by);
-    is_of_value && cell.rows_of(phase).table.key == [*time, *by]
+    let Some(&Query::Latest { by, time }) = cell.work(phase).query() else { return false };
+    let is_of_value = cell.each(phase, 0).is_some_and(|(column, _)| column == by);
+    is_of_value && cell.rows_of(phase).table.key == [time, by]
 }
 
 #[cfg(test)]

@@ -101,9 +101,9 @@ impl KvSession<'_> {
         })
     }
 
-    /// Answers a query by client code, except `latest`. Does nothing for other work.
-    pub fn answer(&mut self, op: Op, found: &mut Found) -> Result<()> {
-        let (cell, Some(query)) = (self.cell, op.work.query()) else { return Ok(()) };
+    /// Answers a query by client code, except `latest`.
+    pub fn answer(&mut self, op: Op, query: &Query, found: &mut Found) -> Result<()> {
+        let cell = self.cell;
         let (rows, filters) = (&cell.tables[op.table], filters(cell, op.phase, op.i));
         let of = (op.table, &filters);
         cell.begin_question(op.phase, found);
@@ -117,18 +117,19 @@ impl KvSession<'_> {
                 found.rows += select.iter().try_fold(Fingerprint::default(), read)?;
                 Some(())
             }),
-            Query::Gaps { by, time, longer } => {
+            &Query::Gaps { by, time, longer } => {
                 self.gaps(of, (by, time), longer, &mut found.result)
             }
-            Query::Outliers { of: column, by, deviations } => {
+            &Query::Outliers { of: column, by, deviations } => {
                 self.outliers(of, (column, by), deviations, &mut found.result)
             }
             Query::Correlate(question) => {
                 correlate::answer(question, &mut found.result, &mut |group, result| {
-                    self.group(group, &of_conditions(rows, &group.conditions), result)
+                    let filters = of_conditions(rows, &group.conditions);
+                    self.group((op.table, &filters), group, result)
                 })
             }
-            Query::Group(group) => self.group(group, &filters, &mut found.result),
+            Query::Group(group) => self.group(of, group, &mut found.result),
             // It is found from the ends of values, where the key allows it.
             Query::Latest { .. } => Ok(()),
         }
@@ -137,20 +138,19 @@ impl KvSession<'_> {
     /// Groups the rows that meet conditions.
     fn group(
         &mut self,
+        (table, filters): (usize, &Filters<'_>),
         group: &Group,
-        filters: &Filters<'_>,
         result: &mut Vec<answer::Value>,
     ) -> Result<()> {
-        let (codec, of) = (&self.codecs[group.table], &self.cell.tables[group.table]);
-        let table = of.table;
+        let (codec, of) = (&self.codecs[table], &self.cell.tables[table]);
         if counts_rows(group, of, filters) {
-            let rows = self.count(group.table)?;
+            let rows = self.count(table)?;
             result.extend(group.compute.iter().map(|_| answer::Value::Int(rows.cast_signed())));
             return Ok(());
         }
-        let in_order = self.comes_by_key(group.table, filters).then_some(&*table.key);
+        let in_order = self.comes_by_key(table, filters).then_some(&*of.table.key);
         if let Some(mut groups) = kernel::Groups::new(group, codec, in_order) {
-            self.add_each(filters, group.table, |_, key, value| {
+            self.add_each(filters, table, |_, key, value| {
                 groups.add(key, value);
                 Some(())
             })?;
@@ -158,7 +158,7 @@ impl KvSession<'_> {
             return Ok(());
         }
         let mut groups = Groups::new(group);
-        self.add_each(filters, group.table, |codec, key, value| {
+        self.add_each(filters, table, |codec, key, value| {
             // A foreign pair is a row of absent values here, as in the kernel, which cannot tell
             // the two apart. The oracle finds the answer wrong.
             groups.add(|column| codec.column(key, value, column).unwrap_or(Value::Null));

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use embermark_contract::kv::{self, Operations, Table};
 use embermark_contract::{EngineError, Result};
-use embermark_language::{Range, Removed, Span, Work};
+use embermark_language::{Query, Range, Removed, Span, Work};
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 
 use super::super::arena::Strings;
@@ -126,10 +126,10 @@ impl<'a> KvSession<'a> {
                 steps.each(|i| self.rows_from(op(i), keys.at(i, &mut room), found))
             }
             Work::Range(_) => steps.each(|i| self.between(table, &filters(cell, phase, i), found)),
-            Work::Latest { .. } if newest_from_end(cell, phase) => {
+            Work::Ask { query: Query::Latest { .. }, .. } if newest_from_end(cell, phase) => {
                 steps.each(|i| self.newest_from_end(op(i), &mut found.rows))
             }
-            Work::Latest { by, time, .. } => {
+            &Work::Ask { query: Query::Latest { by, time }, .. } => {
                 let (by_key, adds_up) = (newest_by_key(cell, phase), cell.adds_up(phase));
                 steps.each(|i| {
                     if !adds_up {
@@ -138,15 +138,11 @@ impl<'a> KvSession<'a> {
                     match (by_key, adds_up) {
                         (true, true) => self.newest_of_value(op(i), &mut found.rows),
                         (true, false) => self.newest_by_key(table, &mut found.rows),
-                        _ => self.newest_of_all(op(i), (*by, *time), &mut found.rows),
+                        _ => self.newest_of_all(op(i), (by, time), &mut found.rows),
                     }
                 })
             }
-            Work::Find { .. }
-            | Work::Gaps { .. }
-            | Work::Outliers { .. }
-            | Work::Correlate(_)
-            | Work::Group(_) => steps.each(|i| self.answer(op(i), found)),
+            Work::Ask { query, .. } => steps.each(|i| self.answer(op(i), query, found)),
             Work::UpdateWhere { .. } => steps.each(|_| self.update_where(all, found)),
             Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {
                 Ok(0)

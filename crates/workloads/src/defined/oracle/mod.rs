@@ -13,7 +13,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use embermark_language::{Bound, Condition, Operator, Phase, Removed, Work};
+use embermark_language::{Bound, Condition, Operator, Phase, Query, Removed, Work};
 use embermark_model::answer::{Answer, Difference};
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::table::Value;
@@ -37,7 +37,9 @@ pub(super) fn print_of(
     row: &[Value<'_>],
 ) -> Fingerprint {
     database.print(phase, row).unwrap_or_else(|| match cell.work(phase) {
-        Work::Find { select, .. } => fingerprint(select.iter().map(|column| row[*column])),
+        Work::Ask { query: Query::Find { select, .. }, .. } => {
+            fingerprint(select.iter().map(|column| row[*column]))
+        }
         _ => fingerprint(row.iter().copied()),
     })
 }
@@ -112,12 +114,7 @@ impl Oracle {
                 counted(oracle.present(phase, ops))
             }
             Work::Delete { .. } => counted(oracle.touched(phase, ops).gone()),
-            Work::Latest { .. }
-            | Work::Find { .. }
-            | Work::Gaps { .. }
-            | Work::Outliers { .. }
-            | Work::Correlate(_)
-            | Work::Group(_) => oracle.answered(phase, (&RowSet::First(loaded), ops), found, print),
+            Work::Ask { .. } => oracle.answered(phase, (&RowSet::First(loaded), ops), found, print),
             // Nothing is read, or another part of the executor or a referee checks it.
             Work::Open { reads: false, .. }
             | Work::Sql(_)
@@ -178,7 +175,7 @@ pub(super) fn met(phase: &Phase, tables: &[Rows]) -> u64 {
     };
     match &phase.work {
         work if !phase.per_row && one_by_one(work).is_none() => 0,
-        Work::Find { table, conditions, .. }
+        Work::Ask { table, query: Query::Find { conditions, .. } }
         | Work::UpdateWhere { table, conditions, .. }
         | Work::Delete { table, removed: Removed::Where { conditions, .. } } => {
             count(*table, conditions)

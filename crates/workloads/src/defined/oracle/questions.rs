@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use embermark_data::table::compare;
-use embermark_language::{Condition, Group, Operator, Query, Span, Work};
+use embermark_language::{Condition, Operator, Query, Span, Work};
 use embermark_model::answer::{Difference, Value as Answered};
 use embermark_model::fingerprint::Checksum;
 use embermark_model::table::Value;
@@ -30,7 +30,7 @@ impl Oracle {
             return check_answer(of, there, query, (found, &found.result), print);
         }
         // Each question is about other ones of the existing rows.
-        if let Query::Latest { by, time } = query {
+        if let &Query::Latest { by, time } = query {
             let newest = (0..asked as usize)
                 .map(|i| latest(of, &of_question(cell, phase, i, there), (by, time), print));
             return check_rows(newest.collect(), found);
@@ -54,19 +54,19 @@ impl Oracle {
 fn check_answer(
     of: &Rows,
     there: &RowSet,
-    query: Query<'_>,
+    query: &Query,
     (found, result): (&Found, &[Answered]),
     print: &Print<'_>,
 ) -> Result<(), Difference> {
     match query {
-        Query::Latest { by, time } => check_rows(latest(of, there, (by, time), print), found),
+        &Query::Latest { by, time } => check_rows(latest(of, there, (by, time), print), found),
         Query::Find { conditions, .. } => {
             let is_met = groups::met(of, conditions);
             let met = there.each().filter(|place| is_met(*place));
             check_rows(met.map(|place| print(&values(of, place))).collect(), found)
         }
-        Query::Gaps { by, time, longer } => check_gaps(of, there, (by, time), longer, result),
-        Query::Outliers { of: column, by, deviations } => {
+        &Query::Gaps { by, time, longer } => check_gaps(of, there, (by, time), longer, result),
+        &Query::Outliers { of: column, by, deviations } => {
             check_outliers(of, there, (column, by), deviations, result)
         }
         Query::Correlate(question) => check_correlation(of, there, question, result),
@@ -130,17 +130,14 @@ pub fn check(
         cell.each(phase, i).is_none_or(|(column, value)| rows.value(*place, column) == value)
     };
     let same = |expected: Checksum| check_rows(expected, found);
-    let own =
-        |places: Range<usize>| -> Vec<usize> { places.filter(|place| is_of(place)).collect() };
-    let work = cell.work(phase);
     let is_by = |by: usize| cell.each(phase, i).is_some_and(|(column, _)| column == by);
-    let places = match work {
-        &Work::Latest { by, time, .. } if is_by(by) => {
+    match cell.work(phase) {
+        &Work::Ask { query: Query::Latest { by, time }, .. } if is_by(by) => {
             // From the newest row back to the first of another time.
             let mut newest = there.rev().filter(|place| is_of(place)).peekable();
             let at = newest.peek().map(|place| rows.value(*place, time));
             let newest = newest.take_while(|place| Some(rows.value(*place, time)) == at);
-            return same(newest.map(|place| print(&values(rows, place))).collect());
+            same(newest.map(|place| print(&values(rows, place))).collect())
         }
         &Work::Range(embermark_language::Range {
             span: Span::Last { of, time, units }, ..
@@ -153,18 +150,16 @@ pub fn check(
                 value != Some(Value::Null) && of.map(|of| rows.value(*place, of)) == value
             };
             let met = places.filter(is_met);
-            return same(met.map(|place| print(&values(rows, place))).collect());
+            same(met.map(|place| print(&values(rows, place))).collect())
         }
-        Work::Latest { .. } => own(there),
-        Work::Find { conditions, .. } | Work::Group(Group { conditions, .. }) => {
-            own(bounded(rows, there, conditions))
+        Work::Ask { query, .. } => {
+            let places = bounded(rows, there, query.conditions()).filter(is_of);
+            let there = RowSet::These(places.collect());
+            check_answer(rows, &there, query, (found, &found.result), print)
         }
         // A file with another question is refused.
-        _ => return Err(Difference("no oracle knows the answer".to_owned())),
-    };
-    let there = RowSet::These(places);
-    let check = |query| check_answer(rows, &there, query, (found, &found.result), print);
-    work.query().map_or(Ok(()), check)
+        _ => Err(Difference("no oracle knows the answer".to_owned())),
+    }
 }
 
 /// Returns the rows at or after a time, where rows are in the order of time.

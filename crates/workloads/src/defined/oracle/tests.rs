@@ -201,7 +201,8 @@ fn a_group_without_a_value_to_order_by_may_stand_anywhere_and_hides_no_other() {
 fn groups_are_sorted_also_where_many_have_no_value() {
     let dir = tempfile::tempdir().unwrap();
     let (_, definition) = cell(dir.path());
-    let Work::Group(group) = &definition.phases[phase(definition, "times")].work else { panic!() };
+    let times = &definition.phases[phase(definition, "times")].work;
+    let Some(Query::Group(group)) = times.query() else { panic!() };
     let all = Group { limit: None, ..group.clone() };
     let value = |n: i64| match n % 3 {
         0 => Answered::Null,

@@ -83,26 +83,26 @@ pub(super) fn execution(
             }
         },
         // InfluxQL returns all groups, in no order.
-        Work::Group(group) => {
+        Work::Ask { query: Query::Group(group), .. } => {
             let as_asked =
                 group.order.is_empty() && group.limit.is_none() && group.having.is_empty();
             !questions[phase].is_empty() && as_asked
         }
-        // Other work that is not a query is native.
-        work => {
-            let query = work.query();
-            query.is_none_or(|query| answers(measurement, query, &filters(cell, phase, 0)))
-        }
+        Work::Ask { query, .. } => answers(measurement, query, &filters(cell, phase, 0)),
+        // Other work is native.
+        _ => true,
     };
     Ok(if native { Execution::Native } else { Execution::ClientSide })
 }
 
 /// Returns whether InfluxQL answers a query about the rows that meet these filters.
-pub(super) fn answers(of: &Measurement, query: Query<'_>, filters: &Filters<'_>) -> bool {
+pub(super) fn answers(of: &Measurement, query: &Query, filters: &Filters<'_>) -> bool {
     of.can_express_all(filters)
         && match query {
-            Query::Latest { by, time } | Query::Gaps { by, time, .. } => of.finds_latest(by, time),
-            Query::Outliers { of: column, by, .. } => of.knows_spread(column, by),
+            &(Query::Latest { by, time } | Query::Gaps { by, time, .. }) => {
+                of.finds_latest(by, time)
+            }
+            &Query::Outliers { of: column, by, .. } => of.knows_spread(column, by),
             Query::Find { .. } => true,
             Query::Group(group) => of.group(group, filters).is_some(),
             // It asks for groups, and client code correlates them.

@@ -5,7 +5,7 @@ mod statistics;
 
 use embermark_contract::series::SeriesStore;
 use embermark_contract::{EngineError, Result};
-use embermark_language::{Operator, Removed, Work};
+use embermark_language::{Operator, Query, Removed, Work};
 use embermark_model::table::{OwnedValue, Value};
 
 use super::super::kind::rows_at_once;
@@ -31,7 +31,7 @@ pub(super) struct SeriesSession<'a> {
 impl Session for SeriesSession<'_> {
     fn each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
         let (cell, tables) = (self.cell, self.tables);
-        if let (Work::Latest { table, by, time }, Some((column, _))) =
+        if let (Work::Ask { table, query: Query::Latest { by, time } }, Some((column, _))) =
             (cell.work(phase), cell.each(phase, 0))
             && let Ok(of) = &tables[*table]
             && column == *by
@@ -98,12 +98,7 @@ impl Session for SeriesSession<'_> {
             Work::Delete { removed, .. } => self.delete(of, op, removed, found)?,
             Work::Range(range) => self.range(of, op, range, found)?,
             Work::UpdateWhere { .. } => self.change_where(phase, found)?,
-            Work::Latest { .. }
-            | Work::Find { .. }
-            | Work::Gaps { .. }
-            | Work::Outliers { .. }
-            | Work::Correlate(_)
-            | Work::Group(_) => self.answer(of, op, found)?,
+            Work::Ask { query, .. } => self.answer(of, op, query, found)?,
             Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {}
         }
         Ok(())

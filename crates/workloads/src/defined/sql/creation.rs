@@ -2,7 +2,7 @@
 
 use embermark_contract::sql::{Dialect, Nullable, QueryKind, SqlType, TableDef};
 use embermark_contract::{EngineError, Result};
-use embermark_language::{Asked, Keep, Work};
+use embermark_language::{Asked, Keep, Query, Work};
 use embermark_model::table::{Column, ColumnType, Table};
 
 use super::super::documents::Document;
@@ -20,9 +20,10 @@ impl SqlTables {
     fn asks_for_ends(&self, of: usize) -> bool {
         let key = &self.cell.tables[of].table.key;
         self.cell.definition.phases.iter().any(|phase| match (&phase.work, &phase.asked) {
-            (Work::Latest { table, by, time }, Asked::Each { column, .. }) => {
-                *table == of && column == by && *key == [*by, *time]
-            }
+            (
+                Work::Ask { table, query: Query::Latest { by, time } },
+                Asked::Each { column, .. },
+            ) => *table == of && column == by && *key == [*by, *time],
             _ => false,
         })
     }

@@ -2,7 +2,7 @@
 
 use embermark_contract::sql::{Dialect, SqlStore, Statement};
 use embermark_contract::{EngineError, Result};
-use embermark_language::{Group, Grouped, Work};
+use embermark_language::{Group, Grouped, Query, Work};
 use embermark_model::result::Execution;
 
 use super::super::kind::changes_rows;
@@ -63,14 +63,14 @@ impl Statements {
             return Err(EngineError::unsupported("SQL", "this phase"));
         };
         let rows = &cell.tables[table];
-        let seeks = match work {
-            Work::Latest { .. } if cell.adds_up(phase) => seeks_each(dialect, cell, phase),
-            Work::Latest { by, time, .. } => {
+        let seeks = match work.query() {
+            Some(Query::Latest { .. }) if cell.adds_up(phase) => seeks_each(dialect, cell, phase),
+            Some(&Query::Latest { by, time }) => {
                 dialect.seeks_by_key()
                     && dialect.derived_tables()
-                    && rows.finds(&[*by, *time])
+                    && rows.finds(&[by, time])
                     && !dialect.skips_in_groups()
-                    && rows.has_few(*by)
+                    && rows.has_few(by)
             }
             _ => false,
         };
@@ -105,8 +105,8 @@ const MOST_VALUES: usize = 500;
 /// Returns whether the newest row of each value has its own statement, because the key finds it or
 /// there are too many values for one.
 pub(super) fn seeks_each(dialect: &dyn Dialect, cell: &Cell, phase: usize) -> bool {
-    let Work::Latest { by, time, .. } = cell.work(phase) else { return false };
-    let finds = dialect.seeks_by_key() && cell.rows_of(phase).finds(&[*by, *time]);
+    let Some(&Query::Latest { by, time }) = cell.work(phase).query() else { return false };
+    let finds = dialect.seeks_by_key() && cell.rows_of(phase).finds(&[by, time]);
     finds || cell.each[phase].len() > MOST_VALUES
 }
 
@@ -123,35 +123,44 @@ pub(super) fn execution(dialect: &dyn Dialect, cell: &Cell, phase: usize) -> Res
         work if cell.appends_only && changes_rows(work) => {
             unsupported("changing or deleting rows: they are only added")
         }
-        Work::Gaps { .. } | Work::Outliers { .. } | Work::Correlate(_)
-            if !dialect.derived_tables() =>
-        {
-            unsupported("queries of queries")
-        }
-        Work::Gaps { .. } if !dialect.windows() => unsupported("window functions"),
-        Work::Group(group) if by_month(group) && dialect.month("a").is_none() => {
-            unsupported("the month of a time")
-        }
-        Work::Group(group) if by_month(group) && cell.rows_of(phase).early() => {
-            unsupported("the month of a time before 1970")
-        }
-        Work::Correlate(_) if !dialect.windows() && !dialect.joins_derived_tables() => {
-            unsupported("window functions")
+        Work::Ask { query, .. } => {
+            lacking(dialect, cell.rows_of(phase), query).map_or(Ok(Execution::Native), unsupported)
         }
         Work::Get { .. }
         | Work::Open { .. }
-        | Work::Latest { .. }
         | Work::Range(_)
-        | Work::Find { .. }
-        | Work::Gaps { .. }
-        | Work::Outliers { .. }
-        | Work::Correlate(_)
-        | Work::Group(_)
         | Work::Update { .. }
         | Work::UpdateWhere { .. }
         | Work::Upsert { .. }
         | Work::ReadModifyWrite { .. }
         | Work::Delete { .. } => Ok(Execution::Native),
+    }
+}
+
+/// Returns what the SQL of a query needs that a dialect lacks.
+fn lacking(dialect: &dyn Dialect, rows: &Rows, query: &Query) -> Option<&'static str> {
+    match query {
+        Query::Gaps { .. } | Query::Outliers { .. } | Query::Correlate(_)
+            if !dialect.derived_tables() =>
+        {
+            Some("queries of queries")
+        }
+        Query::Gaps { .. } if !dialect.windows() => Some("window functions"),
+        Query::Correlate(_) if !dialect.windows() && !dialect.joins_derived_tables() => {
+            Some("window functions")
+        }
+        Query::Group(group) if by_month(group) && dialect.month("a").is_none() => {
+            Some("the month of a time")
+        }
+        Query::Group(group) if by_month(group) && rows.early() => {
+            Some("the month of a time before 1970")
+        }
+        Query::Latest { .. }
+        | Query::Find { .. }
+        | Query::Gaps { .. }
+        | Query::Outliers { .. }
+        | Query::Correlate(_)
+        | Query::Group(_) => None,
     }
 }
 

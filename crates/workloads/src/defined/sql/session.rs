@@ -239,12 +239,7 @@ impl Session for SqlSession<'_> {
                 };
                 found.changed += self.run(phase, &params)?;
             }
-            Work::Latest { .. }
-            | Work::Find { .. }
-            | Work::Gaps { .. }
-            | Work::Outliers { .. }
-            | Work::Correlate(_)
-            | Work::Group(_) => self.ask(op, found)?,
+            Work::Ask { query, .. } => self.ask(op, query, found)?,
             Work::Sql(_) => {
                 found.result.clear();
                 let mut room = String::new();

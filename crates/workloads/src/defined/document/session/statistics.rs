@@ -14,12 +14,11 @@ use crate::defined::{Filters, Found, Op, correlate, filters, fingerprint, row};
 
 impl DocumentSession<'_> {
     /// Answers a query: the store does if its language can express it, and otherwise client code
-    /// over its documents. Does nothing for other work.
-    pub fn answer(&mut self, op: Op, found: &mut Found) -> Result<()> {
-        let cell = self.cell;
-        let (rows, Some(query)) = (&cell.tables[op.table], op.work.query()) else { return Ok(()) };
+    /// over its documents.
+    pub fn answer(&mut self, op: Op, query: &Query, found: &mut Found) -> Result<()> {
+        let (cell, rows) = (self.cell, &self.cell.tables[op.table]);
         cell.begin_question(op.phase, found);
-        if let Query::Latest { by, time } = query
+        if let &Query::Latest { by, time } = query
             && self.latest_by_key(op, (by, time), found)?
         {
             return Ok(());
@@ -50,7 +49,7 @@ impl DocumentSession<'_> {
             return Ok(());
         }
         match query {
-            Query::Latest { by, time } => {
+            &Query::Latest { by, time } => {
                 let mut newest = LatestRows::default();
                 self.scan(op, &mut |row| {
                     newest.add(row[by], row[time], fingerprint(row.iter().copied()));
@@ -60,12 +59,12 @@ impl DocumentSession<'_> {
             Query::Find { select, .. } => self.matching(op, &mut |row| {
                 found.rows += fingerprint(select.iter().map(|column| row[*column]));
             })?,
-            Query::Gaps { by, time, longer } => {
+            &Query::Gaps { by, time, longer } => {
                 let mut gaps = Gaps::new(longer, false);
                 self.scan(op, &mut |row| gaps.add(row[by], row[time]))?;
                 gaps.result(&mut found.result);
             }
-            Query::Outliers { of, by, deviations } => {
+            &Query::Outliers { of, by, deviations } => {
                 let (mut outliers, key) = (Outliers::new(deviations, false), &rows.table.key);
                 self.scan(op, &mut |row| {
                     outliers.add(row[by], row[of], key.iter().map(|column| row[*column]));
@@ -74,11 +73,13 @@ impl DocumentSession<'_> {
             }
             Query::Correlate(question) => {
                 correlate::answer(question, &mut found.result, &mut |group, result| {
-                    self.group(group, &of_conditions(rows, &group.conditions), result)
+                    let filters = of_conditions(rows, &group.conditions);
+                    self.group((op.table, &filters), group, result)
                 })?;
             }
             Query::Group(group) => {
-                self.group(group, &filters(cell, op.phase, op.i), &mut found.result)?;
+                let filters = filters(cell, op.phase, op.i);
+                self.group((op.table, &filters), group, &mut found.result)?;
             }
         }
         Ok(())
@@ -87,12 +88,12 @@ impl DocumentSession<'_> {
     /// Groups documents in client code.
     fn group(
         &mut self,
+        (table, filters): (usize, &Filters<'_>),
         group: &Group,
-        filters: &Filters<'_>,
         result: &mut Vec<answer::Value>,
     ) -> Result<()> {
         let mut groups = Groups::new(group);
-        self.scan_by(group.table, filters, &mut |row| groups.add(|column| row[column]))?;
+        self.scan_by(table, filters, &mut |row| groups.add(|column| row[column]))?;
         groups.result(result);
         Ok(())
     }

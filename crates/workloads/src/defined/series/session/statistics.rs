@@ -19,10 +19,15 @@ use crate::defined::{Filters, Found, Op, Question, correlate, filters, fingerpri
 
 impl SeriesSession<'_> {
     /// Answers a query: the store does if InfluxQL can express it, and otherwise client code over
-    /// the points that it finds. Does nothing for other work.
-    pub fn answer(&mut self, of: &Measurement, op: Op, found: &mut Found) -> Result<()> {
-        let (cell, Some(query)) = (self.cell, op.work.query()) else { return Ok(()) };
-        let filters = filters(cell, op.phase, op.i);
+    /// the points that it finds.
+    pub fn answer(
+        &mut self,
+        of: &Measurement,
+        op: Op,
+        query: &Query,
+        found: &mut Found,
+    ) -> Result<()> {
+        let (cell, filters) = (self.cell, filters(self.cell, op.phase, op.i));
         let is_native = || answers(of, query, &filters);
         cell.begin_question(op.phase, found);
         match query {
@@ -30,7 +35,7 @@ impl SeriesSession<'_> {
                 of.latest_of(&filters, self.text);
                 self.read(of, &mut |row| found.rows += fingerprint(row))?;
             }
-            Query::Latest { by, time } => {
+            &Query::Latest { by, time } => {
                 let mut newest = LatestRows::default();
                 self.filtered(of, &filters, &mut |row| {
                     newest.add(row[by], row[time], fingerprint(row.iter().copied()));
@@ -42,7 +47,7 @@ impl SeriesSession<'_> {
                     found.rows += fingerprint(select.iter().map(|column| row[*column]));
                 })?;
             }
-            Query::Gaps { by, time, longer } if is_native() => {
+            &Query::Gaps { by, time, longer } if is_native() => {
                 of.gaps(&filters, longer, self.text);
                 let columns = [&*of.table.columns[by].name, "time", GAP];
                 self.store.query(self.text, &columns, &mut |row| {
@@ -54,15 +59,15 @@ impl SeriesSession<'_> {
                     Ok(())
                 })?;
             }
-            Query::Gaps { by, time, longer } => {
+            &Query::Gaps { by, time, longer } => {
                 let mut gaps = Gaps::new(longer, false);
                 self.filtered(of, &filters, &mut |row| gaps.add(row[by], row[time]))?;
                 gaps.result(&mut found.result);
             }
-            Query::Outliers { of: column, by, deviations } if is_native() => {
+            &Query::Outliers { of: column, by, deviations } if is_native() => {
                 self.outliers(of, &filters, (column, by), deviations, &mut found.result)?;
             }
-            Query::Outliers { of: column, by, deviations } => {
+            &Query::Outliers { of: column, by, deviations } => {
                 let (mut outliers, key) = (Outliers::new(deviations, false), &of.table.key);
                 self.filtered(of, &filters, &mut |row| {
                     outliers.add(row[by], row[column], key.iter().map(|at| row[*at]));
@@ -70,7 +75,7 @@ impl SeriesSession<'_> {
                 outliers.result(&mut found.result);
             }
             Query::Correlate(question) => {
-                let rows = &cell.tables[question.table];
+                let rows = &cell.tables[op.table];
                 correlate::answer(question, &mut found.result, &mut |group, result| {
                     let filters = of_conditions(rows, &group.conditions);
                     let words = of.group(group, &filters);

@@ -1,7 +1,7 @@
 //! Questions, each answered by one statement.
 
 use embermark_contract::Result;
-use embermark_language::{Query, Work};
+use embermark_language::Query;
 use embermark_model::table::OwnedValue;
 
 use super::super::params::Params;
@@ -13,7 +13,7 @@ use crate::defined::{Found, Op, row};
 impl SqlSession<'_> {
     /// Returns whether one statement finds the newest rows of all values.
     pub fn asks_for_all(&self, phase: usize) -> bool {
-        let Work::Latest { by, .. } = self.cell.work(phase) else { return false };
+        let Some(Query::Latest { by, .. }) = self.cell.work(phase).query() else { return false };
         let each = self.cell.each(phase, 0);
         each.is_some_and(|(column, _)| column == *by)
             && !seeks_each(self.store.dialect(), self.cell, phase)
@@ -26,14 +26,13 @@ impl SqlSession<'_> {
         self.rows(Op::new(cell, phase, 0), 1, &values, found)
     }
 
-    /// Asks a question with a verb of its own. Does nothing for other work.
-    pub(super) fn ask(&mut self, op: Op, found: &mut Found) -> Result<()> {
+    /// Asks a question with a verb of its own.
+    pub(super) fn ask(&mut self, op: Op, query: &'static Query, found: &mut Found) -> Result<()> {
         let (cell, dialect) = (self.cell, self.store.dialect());
         let (rows, each) = (&cell.tables[op.table], cell.each(op.phase, op.i));
-        let Some(query) = op.work.query() else { return Ok(()) };
         let (value, mut computed) = (each.map(|(_, value)| value).into_iter(), false);
         let params: Params<'_> = match query {
-            Query::Latest { by, time } => {
+            &Query::Latest { by, time } => {
                 let is_of_value = each.is_some_and(|(column, _)| column == by);
                 let is_once = is_of_value && rows.is_one_at_a_time(by, time);
                 value.cycle().take(if is_once { 1 } else { 2 }).collect()
