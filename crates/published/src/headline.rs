@@ -24,8 +24,11 @@ pub struct Headline {
     pub of: String,
     /// Engine of the denominator. Absent if the ratio compares two pieces of one engine.
     pub to: Option<String>,
-    /// Figures that the source printed.
+    /// Figures that the source printed. If the file has none here, they are those of
+    /// [`Figures`](crate::Figures).
     pub printed: Option<Printed>,
+    /// The printed figure below the line, if only the one above it is among those.
+    pub printed_to: Option<Figure>,
     /// The source's statement in words if it printed no two figures, or that it did not measure
     /// this.
     pub said: Option<String>,
@@ -183,9 +186,10 @@ impl Figure {
 }
 
 /// The unit of a printed figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub enum Unit {
     /// Seconds.
+    #[default]
     #[serde(rename = "s")]
     Seconds,
     /// Milliseconds.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::{Headline, Piece};
+use crate::{Figures, Headline, Piece};
 
 /// A published comparison.
 #[derive(Clone, Debug, Deserialize)]
@@ -33,6 +33,8 @@ pub struct Source {
     /// that depends on them.
     #[serde(default)]
     pub ours: BTreeMap<String, String>,
+    /// What it printed.
+    pub figures: Figures,
     /// Pieces that repeat it, in the order in which they run.
     #[serde(rename = "piece")]
     pub pieces: Vec<Piece>,
@@ -72,6 +74,16 @@ pub struct Verdict {
 }
 
 impl Source {
+    /// Returns the title beside its figures.
+    pub fn title_of_figures(&self) -> &str {
+        self.figures.title.as_ref().unwrap_or(&self.title)
+    }
+
+    /// Returns the hardware beside its figures.
+    pub fn hardware_of_figures(&self) -> &str {
+        self.figures.hardware.as_ref().unwrap_or(&self.hardware)
+    }
+
     /// Finds a piece by name.
     pub fn piece(&self, name: &str) -> Option<&Piece> {
         self.pieces.iter().find(|piece| piece.name == name)
@@ -102,10 +114,18 @@ pub fn all() -> &'static [Source] {
             include_str!("../sources/marending.toml"),
             include_str!("../sources/harperdb.toml"),
         ]
-        .map(|text| toml::from_str(text).expect("a file of the repository is well-formed"))
+        .map(read)
         .into()
     });
     &ALL
+}
+
+fn read(text: &str) -> Source {
+    let mut source: Source = toml::from_str(text).expect("a file of the repository is well-formed");
+    for headline in &mut source.headlines {
+        headline.printed = headline.printed.or_else(|| source.figures.printed(headline));
+    }
+    source
 }
 
 /// Finds a source by name.

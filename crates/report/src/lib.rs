@@ -24,7 +24,7 @@ mod kinds;
 mod load;
 mod note;
 mod notes;
-pub mod published;
+mod published;
 pub mod reproduction;
 pub mod scaling;
 mod screen;

@@ -4,200 +4,154 @@
 //! this run, one per tier and variant. They show whether a difference comes from durability or from
 //! how rows are loaded.
 
-use std::sync::LazyLock;
-
 use embermark_model::{Conditions, Scale};
-use serde::Deserialize;
+use embermark_published::{PhaseFigure, Source, Unit, all};
 
 use crate::grid::{Annotated, Grid, Text};
 use crate::note::note;
 use crate::summary::{Comparison, Figure};
 use crate::{PublishedDetail, format, text};
 
-/// One published comparison.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Published {
-    /// Source of the figures.
-    pub source: Source,
-    /// The figures. Empty if the licences of its engines forbid publishing all of them.
-    #[serde(default, rename = "figure")]
-    pub figures: Vec<PublishedFigure>,
-}
-
-/// Source of published figures.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Source {
-    /// Title, author and year.
-    pub title: String,
-    /// Workload that reproduces it.
-    pub workload: String,
-    /// How it summarizes its repetitions.
-    pub statistic: String,
-    /// Hardware that it ran on.
-    pub hardware: String,
-    /// Variant of the figures that name no other.
-    pub variant: String,
-    /// Why the figures need not agree with those of a run, in one line.
-    pub differs: String,
-    /// Which of its figures embermark leaves out, and why. Absent if it has all.
-    pub left_out: Option<String>,
-    /// What is ambiguous or inconsistent in the source.
-    #[serde(default)]
-    pub notes: Vec<String>,
-}
-
-/// A published figure.
-#[derive(Clone, Debug, Deserialize)]
-pub struct PublishedFigure {
-    /// Phase.
-    pub phase: String,
-    /// Engine.
-    pub engine: String,
-    /// Number of rows. If absent, the number that the source uses.
-    pub scale: Option<u64>,
-    /// Variant. If absent, that of the source.
-    pub variant: Option<String>,
-    /// Seconds of the whole phase.
-    pub seconds: Option<f64>,
-    /// Operations per second.
-    pub per_second: Option<f64>,
-}
-
-/// Returns every published comparison.
-///
-/// # Panics
-/// If a file in the repository is not such a comparison, which a test rules out.
-pub fn all() -> &'static [Published] {
-    static ALL: LazyLock<Vec<Published>> = LazyLock::new(|| {
-        [
-            include_str!("../published/ulb-embedded-iot.toml"),
-            include_str!("../published/mcknight-zen-vs-sqlite.toml"),
-            include_str!("../published/marending-sqlite-vs-duckdb.toml"),
-            include_str!("../published/sqlite-rpi3.toml"),
-        ]
-        .map(|text| toml::from_str(text).expect("a file of the repository is well-formed"))
-        .into()
-    });
-    &ALL
-}
-
 /// Returns published figures next to measured ones, for every workload of a result that has a
 /// source.
 pub(crate) fn comparisons(comparison: &Comparison<'_>, which: PublishedDetail) -> Vec<Annotated> {
-    let of_result = |published: &&Published| {
+    // Tables of resources have a form of their own, in the module `cost`.
+    let of_result = |source: &&Source| {
         which != PublishedDetail::None
-            && comparison.groups.iter().any(|group| group.workload == published.source.workload)
+            && source.figures.usage.is_empty()
+            && comparison.groups.iter().any(|group| group.workload == source.workload)
     };
     let all_figures = which == PublishedDetail::All;
     let sources = all().iter().filter(of_result);
-    sources.filter_map(|published| published.comparison(comparison, all_figures)).collect()
+    sources.filter_map(|source| beside_measured(source, comparison, all_figures)).collect()
 }
 
-/// One row of the source: a phase at a scale in a variant.
+/// Formats a printed figure with its unit.
+pub(crate) fn unit_text(unit: Unit, figure: f64) -> String {
+    match unit {
+        Unit::Seconds | Unit::Milliseconds => format::duration(unit.amount(figure)),
+        Unit::PerSecond => format::rate(figure),
+        Unit::Percent => format!("{} % CPU", format::number(figure)),
+        Unit::Kilobits => format!("{} kbit/s", format::number(figure)),
+        Unit::Kilobytes => format!("{} kB", format::number(figure)),
+        Unit::KilobytesPerSecond => format!("{} kB/s", format::number(figure)),
+        Unit::Megabytes => format::bytes(unit.amount(figure)),
+        Unit::Mebibytes => format!("{} MiB", format::number(figure)),
+    }
+}
+
+/// One row of a source: a phase at a scale in a variant.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Line<'a> {
+pub(crate) struct Line<'a> {
     phase: &'a str,
     scale: Option<u64>,
-    variant: &'a str,
+    variant: Option<&'a str>,
 }
 
-impl Published {
-    fn comparison(&self, comparison: &Comparison<'_>, all: bool) -> Option<Annotated> {
-        let engines = text::unique(self.figures.iter().map(|figure| figure.engine.as_str()));
-        let lines = text::unique(self.figures.iter().map(|figure| self.line(figure)));
-        let mut rows = Vec::new();
-        for line in lines {
-            let measured = self.measured(&line, &engines, comparison);
-            if !measured.is_empty() || all {
-                rows.push((line.label(self), self.printed(&line, &engines)));
-                rows.extend(measured);
-            }
-        }
-        let Source { title, statistic, hardware, differs, left_out, notes, .. } = &self.source;
-        // If none of the figures match a measurement, there is nothing to show. A source without
-        // figures is still shown.
-        if rows.is_empty() && !self.figures.is_empty() {
-            return None;
-        }
-        let says = [
-            note("source", format!("{title}; {statistic}; hardware: {hardware}")),
-            note("differs", differs.clone()),
-        ];
-        let left_out = left_out.iter().map(|text| note("left out", text.clone()));
-        let further = notes.iter().map(|text| note("note", text.clone()));
-        let title = format!("{} · published beside measured", self.source.workload);
-        let grid = Grid::new(title, engines.iter().map(|engine| text::plain(engine)), rows);
-        Some(Annotated { grid, notes: says.into_iter().chain(left_out).chain(further).collect() })
+impl<'a> Line<'a> {
+    /// Returns the row that has a figure.
+    pub fn of(figure: &'a PhaseFigure) -> Self {
+        let PhaseFigure { phase, scale, variant, .. } = figure;
+        Self { phase, scale: *scale, variant: variant.as_deref() }
     }
 
-    fn line<'a>(&'a self, figure: &'a PublishedFigure) -> Line<'a> {
-        let variant = figure.variant.as_deref().unwrap_or(&self.source.variant);
-        Line { phase: &figure.phase, scale: figure.scale, variant }
+    /// Formats its phase, variant and scale. One variant need not be named.
+    pub fn label(&self, unnamed: Option<&str>) -> String {
+        let variant = self.variant.filter(|variant| Some(*variant) != unnamed);
+        let variant = variant.map(|variant| format!(" ({variant})")).unwrap_or_default();
+        let scale = self.scale.map(|rows| format!(" {}", Scale::Rows(rows))).unwrap_or_default();
+        format!("{}{variant}{scale}", self.phase)
     }
+}
 
-    /// Returns the source's figures for a line.
-    fn printed(&self, line: &Line<'_>, engines: &[&str]) -> Vec<Text> {
+fn beside_measured(source: &Source, comparison: &Comparison<'_>, all: bool) -> Option<Annotated> {
+    let figures = &source.figures;
+    let engines = text::unique(figures.phases.iter().map(|figure| figure.engine.as_str()));
+    let lines = text::unique(figures.phases.iter().map(Line::of));
+    let mut rows = Vec::new();
+    for line in lines {
+        let measured = measured(source, &line, &engines, comparison);
+        if !measured.is_empty() || all {
+            let label = line.label(figures.unnamed_variant.as_deref());
+            rows.push((format!("{label}, published"), printed(source, &line, &engines)));
+            rows.extend(measured);
+        }
+    }
+    // If none of the figures match a measurement, there is nothing to show. A source without
+    // figures is still shown.
+    if rows.is_empty() && !figures.phases.is_empty() {
+        return None;
+    }
+    let (title, hardware) = (source.title_of_figures(), source.hardware_of_figures());
+    let says = [
+        note("source", format!("{title}; {}; hardware: {hardware}", figures.statistic)),
+        note("differs", figures.differs.clone()),
+    ];
+    let left_out = figures.left_out.iter().map(|text| note("left out", text.clone()));
+    let further = figures.notes.iter().map(|text| note("note", text.clone()));
+    let title = format!("{} · published beside measured", source.workload);
+    let grid = Grid::new(title, engines.iter().map(|engine| text::plain(engine)), rows);
+    Some(Annotated { grid, notes: says.into_iter().chain(left_out).chain(further).collect() })
+}
+
+/// Returns the source's figures for a line.
+fn printed(source: &Source, line: &Line<'_>, engines: &[&str]) -> Vec<Text> {
+    let unit = source.figures.unit;
+    with_ratios(engines.iter().map(|engine| {
+        let mut figures = source.figures.phases.iter();
+        let value = figures.find(|of| Line::of(of) == *line && of.engine == **engine)?.value;
         // Rates are converted to times, so that ratios mean the same.
-        with_ratios(engines.iter().map(|engine| {
-            let mut figures = self.figures.iter();
-            let own = |figure: &&PublishedFigure| figure.engine == **engine;
-            let figure = figures.find(|figure| self.line(figure) == *line && own(figure));
-            match figure.map(|figure| (figure.seconds, figure.per_second)) {
-                Some((Some(seconds), _)) => (Some(seconds), Some(format::duration(seconds * 1e9))),
-                Some((None, Some(rate))) => (Some(rate.recip()), Some(format::rate(rate))),
-                _ => (None, None),
-            }
-        }))
-    }
+        let time = if unit == Unit::PerSecond { value.recip() } else { value };
+        Some((time, unit_text(unit, value)))
+    }))
+}
 
-    /// Returns the measurements for a line, in every tier and variant.
-    fn measured(
-        &self,
-        line: &Line<'_>,
-        engines: &[&str],
-        comparison: &Comparison<'_>,
-    ) -> Vec<(String, Vec<Text>)> {
-        let mut rows = Vec::new();
-        let rate = self.figures.iter().any(|f| f.phase == line.phase && f.per_second.is_some());
-        // If the source has figures of single variants, each is compared only with that variant.
-        let varied = self.figures.iter().any(|figure| figure.variant.is_some());
-        for group in &comparison.groups {
-            let scale = line.scale.is_none_or(|rows| group.extent.scale == Scale::Rows(rows));
-            if group.workload != self.source.workload || !scale {
+/// Returns the measurements for a line, in every tier and variant.
+fn measured(
+    source: &Source,
+    line: &Line<'_>,
+    engines: &[&str],
+    comparison: &Comparison<'_>,
+) -> Vec<(String, Vec<Text>)> {
+    let mut rows = Vec::new();
+    let rate = source.figures.unit == Unit::PerSecond;
+    for group in &comparison.groups {
+        let scale = line.scale.is_none_or(|rows| group.extent.scale == Scale::Rows(rows));
+        if group.workload != source.workload || !scale {
+            continue;
+        }
+        for row in group.rows.iter().filter(|row| row.phase == Some(line.phase)) {
+            let variant = row.variant.unwrap_or(group.variant);
+            // The engine itself, or its first configuration.
+            let column = |engine: &&str| {
+                let known = || group.engines.iter().enumerate();
+                let itself = known().find(|(_, known)| known.id == *engine);
+                itself.or_else(|| known().find(|(_, known)| known.base == *engine))
+            };
+            let figure = |engine: &&str| {
+                let (place, _) = column(engine)?;
+                let measured = row.entries[place].measured()?;
+                measured.competes().then_some(&measured.figure)
+            };
+            let figures: Vec<Option<&Figure<'_>>> = engines.iter().map(figure).collect();
+            let own = engines.iter().filter_map(|engine| Some(column(engine)?.1));
+            let own = own.filter(|known| known.id != known.base);
+            let own: String = own.map(|known| format!(", {}", text::plain(known.id))).collect();
+            // A figure of one variant is compared only with that variant.
+            let is_other = line.variant.is_some_and(|own| own != variant);
+            if figures.iter().all(Option::is_none) || is_other {
                 continue;
             }
-            for row in group.rows.iter().filter(|row| row.phase == Some(line.phase)) {
-                let variant = row.variant.unwrap_or(group.variant);
-                // The engine itself, or its first configuration.
-                let column = |engine: &&str| {
-                    let known = || group.engines.iter().enumerate();
-                    let itself = known().find(|(_, known)| known.id == *engine);
-                    itself.or_else(|| known().find(|(_, known)| known.base == *engine))
-                };
-                let figure = |engine: &&str| {
-                    let (place, _) = column(engine)?;
-                    let measured = row.entries[place].measured()?;
-                    measured.competes().then_some(&measured.figure)
-                };
-                let figures: Vec<Option<&Figure<'_>>> = engines.iter().map(figure).collect();
-                let own = engines.iter().filter_map(|engine| Some(column(engine)?.1));
-                let own = own.filter(|known| known.id != known.base);
-                let own: String = own.map(|known| format!(", {}", text::plain(known.id))).collect();
-                if figures.iter().all(Option::is_none) || varied && variant != line.variant {
-                    continue;
-                }
-                let told = line.scale.is_none() || group.conditions() != Conditions::default();
-                let scale = if told { format!("{}, ", group.extent) } else { String::new() };
-                // A variant is named if there are others.
-                let others = group.rows.iter().any(|row| row.variant.is_some());
-                let variant =
-                    if others { format!(" {}", text::plain(variant)) } else { String::new() };
-                let label = format!("  here, {scale}{}{variant}{own}", group.durability);
-                rows.push((label, texts(&figures, rate)));
-            }
+            let told = line.scale.is_none() || group.conditions() != Conditions::default();
+            let scale = if told { format!("{}, ", group.extent) } else { String::new() };
+            // A variant is named if there are others.
+            let others = group.rows.iter().any(|row| row.variant.is_some());
+            let variant = if others { format!(" {}", text::plain(variant)) } else { String::new() };
+            let label = format!("  here, {scale}{}{variant}{own}", group.durability);
+            rows.push((label, texts(&figures, rate)));
         }
-        rows
     }
+    rows
 }
 
 /// Formats measured figures with their ratios to the best. They are times per operation if an
@@ -214,30 +168,21 @@ fn texts(figures: &[Option<&Figure<'_>>], rate: bool) -> Vec<Text> {
         (false, false) => format!("{}/op", format::duration(time)),
     };
     let times = figures.iter().map(|figure| figure.map(time));
-    with_ratios(times.map(|time| (time, time.map(value))))
+    with_ratios(times.map(|time| Some((time?, value(time?)))))
 }
 
 /// Formats times, each with its text and its ratio to the best. A single time has no ratio, because
-/// it has nothing to be compared with.
-fn with_ratios(all: impl Iterator<Item = (Option<f64>, Option<String>)>) -> Vec<Text> {
+/// it has nothing to be compared with. A time that is missing has no text.
+fn with_ratios(all: impl Iterator<Item = Option<(f64, String)>>) -> Vec<Text> {
     let all: Vec<_> = all.collect();
-    let times: Vec<f64> = all.iter().filter_map(|(time, _)| *time).collect();
+    let times: Vec<f64> = all.iter().flatten().map(|(time, _)| *time).collect();
     let best = times.iter().copied().reduce(f64::min).filter(|_| times.len() > 1);
-    let text = |(time, value): (Option<f64>, Option<String>)| {
-        let ratio = time.zip(best).map(|(time, best)| time / best);
+    let text = |(time, value): (f64, String)| {
+        let ratio = best.map(|best| time / best);
         let second = ratio.map(format::ratio).unwrap_or_default();
-        Text { second, ratio, ..Text::new(value.unwrap_or_default()) }
+        Text { second, ratio, ..Text::new(value) }
     };
-    all.into_iter().map(text).collect()
-}
-
-impl Line<'_> {
-    fn label(&self, of: &Published) -> String {
-        let scale = self.scale.map(|rows| format!(" {}", Scale::Rows(rows))).unwrap_or_default();
-        let own = self.variant == of.source.variant;
-        let variant = if own { String::new() } else { format!(" ({})", self.variant) };
-        format!("{}{variant}{scale}, published", self.phase)
-    }
+    all.into_iter().map(|known| known.map(text).unwrap_or_default()).collect()
 }
 
 #[cfg(test)]
@@ -245,39 +190,6 @@ mod tests {
     use embermark_model::Configuration;
 
     use super::*;
-
-    #[test]
-    fn every_file_is_read_and_every_figure_has_a_value() {
-        assert_eq!(all().len(), 4);
-        for published in all() {
-            let Source { differs, left_out, .. } = &published.source;
-            assert!(!differs.is_empty());
-            // A source without figures has a reason.
-            assert!(!published.figures.is_empty() || left_out.is_some());
-            for figure in &published.figures {
-                assert!(
-                    figure.seconds.is_some() != figure.per_second.is_some(),
-                    "{}: {figure:?}",
-                    published.source.title
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn no_figure_ships_of_an_engine_whose_licence_forbids_publishing_them() {
-        let secret = ["zen", "harperdb"];
-        for published in all() {
-            let mut figures = published.figures.iter();
-            assert!(!figures.any(|figure| secret.contains(&figure.engine.as_str())));
-        }
-        let folder = std::fs::read_dir("published").unwrap();
-        for file in folder.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()) {
-            for engine in secret {
-                assert!(!file.contains(&format!("engine = \"{engine}\"")), "{file}");
-            }
-        }
-    }
 
     #[test]
     fn a_source_without_figures_says_why_in_every_form() {
@@ -298,7 +210,7 @@ mod tests {
     #[test]
     fn a_figure_alone_has_no_ratio() {
         let texts = |times: &[Option<f64>]| -> Vec<String> {
-            let all = with_ratios(times.iter().map(|time| (*time, time.map(|_| "1 s".to_owned()))));
+            let all = with_ratios(times.iter().map(|time| Some(((*time)?, "1 s".to_owned()))));
             all.into_iter().map(|text| text.second).collect()
         };
         assert_eq!(texts(&[Some(2.0), None, Some(4.0)]), ["1.00x", "", "2.00x"]);

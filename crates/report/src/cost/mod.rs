@@ -10,6 +10,7 @@ mod source;
 use embermark_model::plan::{Plan, Rate};
 use embermark_model::result::{Cell, DiskCurve, Latency, Observed, Resources, ResultFile, Run};
 use embermark_model::{Durability, Extent, Status};
+use embermark_published::FORM;
 use score::{ScoredResource, Weights};
 
 pub(crate) use grids::grids;
@@ -23,7 +24,7 @@ use crate::text;
 /// measured.
 pub(crate) fn source_tables(file: &ResultFile, weights: &Weights) -> Vec<Annotated> {
     let costs = costs(&summary::compare(file, &[]));
-    let own = |line: &Cost<'_>| line.variant.ends_with(published::FORM);
+    let own = |line: &Cost<'_>| line.variant.ends_with(FORM);
     let is_measured = costs.iter().flat_map(|costs| &costs.lines).any(own);
     if is_measured { source::tables(&costs, weights) } else { Vec::new() }
 }
@@ -144,7 +145,7 @@ impl Cost<'_> {
     /// Names the engine and how samples are stored, and how they were read if that differs.
     fn label(&self) -> String {
         let reader = self.phase.strip_prefix("read_");
-        let own = self.variant.strip_suffix(published::FORM).unwrap_or(self.variant);
+        let own = self.variant.strip_suffix(FORM).unwrap_or(self.variant);
         let reader = reader.filter(|reader| *reader != own);
         let reader = reader.map_or_else(String::new, |reader| format!(", read {reader}"));
         text::plain(&format!("{} {}{reader}{}", self.engine.id, self.variant, self.marks()))
@@ -270,7 +271,7 @@ fn lines<'a>(group: &Group<'a>, cell: &'a Cell) -> Vec<Cost<'a>> {
                 cell.counted(phase),
                 phase,
                 embedded,
-                cell.id.variant.ends_with(published::FORM),
+                cell.id.variant.ends_with(FORM),
                 published::effort(engine.base, &cell.id.variant, phase),
             ),
             observed,

@@ -1,83 +1,29 @@
 //! Tables of the workload's source, and its scores.
 
-use std::sync::LazyLock;
-
-use serde::Deserialize;
+use embermark_published::{Source, UsageRow, find};
 
 use super::score::{ScoredResource, Weights, scores};
 
-/// Tables of the source.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Tables {
-    /// Source of the tables.
-    pub source: Source,
-    /// Rows, each with one way of writing and one of reading.
-    pub row: Vec<Row>,
-}
-
-/// Source of the figures.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Source {
-    /// Its title.
-    pub title: String,
-    /// Hardware that it ran on.
-    pub hardware: String,
-    /// Why the figures need not agree with those of a run, in one line.
-    pub differs: String,
-    /// What is inconsistent in the source.
-    pub notes: Vec<String>,
-}
-
-/// One engine with one way of writing and one of reading.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Row {
-    /// The engine.
-    pub engine: String,
-    /// How it was written.
-    pub variant: String,
-    /// How it was read.
-    pub reader: String,
-    /// Usage of writing, in the order of [`ScoredResource::WRITING`].
-    pub write: Vec<f64>,
-    /// Usage of reading, in the order of [`ScoredResource::READING`].
-    pub read: Vec<f64>,
-    /// The source's scores of writing, of reading and of both, in percent.
-    pub score: [f64; 3],
-}
-
-/// Returns the source's tables.
+/// Returns the source of the workload. Its rows have the resources of [`ScoredResource::WRITING`]
+/// and [`ScoredResource::READING`] in their order.
 ///
 /// # Panics
-/// If the file in the repository does not have these tables, which a test rules out.
-pub fn tables() -> &'static Tables {
-    static TABLES: LazyLock<Tables> = LazyLock::new(|| {
-        let text = include_str!("../../published/highfreq-three-servers.toml");
-        toml::from_str(text).expect("a file of the repository is well-formed")
-    });
-    &TABLES
+/// If the repository does not have that source, which a test rules out.
+pub fn source() -> &'static Source {
+    find("highfreq").expect("it is a file of the repository")
 }
-
-/// Suffix of variants that have the source's tables, documents and readers.
-pub const FORM: &str = "-published";
 
 /// Returns the effort that the source assigns to writing or reading an engine in one way, from 1
 /// (easy) to 5. `None` if it did not grade it.
 pub fn effort(engine: &str, variant: &str, phase: &str) -> Option<f64> {
-    let variant = variant.strip_suffix(FORM).unwrap_or(variant);
-    let mut rows =
-        tables().row.iter().filter(|row| (&*row.engine, &*row.variant) == (engine, variant));
-    match phase.strip_prefix("read_") {
-        Some(reader) => rows.find(|row| row.reader == reader)?.read.last(),
-        None => rows.find(|_| phase == "write")?.write.last(),
-    }
-    .copied()
+    source().figures.used(engine, variant, phase)?.last().copied()
 }
 
 /// Computes scores of writing, of reading and of both from the columns by the source's formula,
 /// from 0 to 1.
-pub fn recomputed(tables: &Tables, weights: &Weights) -> Vec<[f64; 3]> {
-    let columns = |of: fn(&Row) -> &Vec<f64>| -> Vec<Vec<Option<f64>>> {
-        tables.row.iter().map(|row| of(row).iter().copied().map(Some).collect()).collect()
+pub fn recomputed(rows: &[UsageRow], weights: &Weights) -> Vec<[f64; 3]> {
+    let columns = |of: fn(&UsageRow) -> &[f64]| -> Vec<Vec<Option<f64>>> {
+        rows.iter().map(|row| of(row).iter().copied().map(Some).collect()).collect()
     };
     let write = scores(&columns(|row| &row.write), &ScoredResource::WRITING, weights);
     let read = scores(&columns(|row| &row.read), &ScoredResource::READING, weights);
@@ -102,18 +48,18 @@ mod tests {
 
     #[test]
     fn the_formula_on_the_published_columns_gives_the_published_ranking() {
-        let tables = tables();
-        let printed = ranking(tables.row.iter().map(|row| row.score[2]));
+        let rows = &source().figures.usage;
+        let printed = ranking(rows.iter().map(|row| row.score[2]));
         let without = Weights::default().without_effort();
-        let recomputed: Vec<[f64; 3]> = recomputed(tables, &without);
+        let recomputed: Vec<[f64; 3]> = recomputed(rows, &without);
         let ours = ranking(recomputed.iter().map(|score| score[2]));
         let name = |places: &[usize]| -> Vec<String> {
-            let row = |place: &usize| &tables.row[*place];
+            let row = |place: &usize| &rows[*place];
             places.iter().map(|p| format!("{} {}", row(p).engine, row(p).reader)).collect()
         };
         // The source gives two rows 43 %, so they may be in either order.
         assert_eq!(name(&ours[..5]), name(&printed[..5]));
-        for (row, score) in tables.row.iter().zip(&recomputed) {
+        for (row, score) in rows.iter().zip(&recomputed) {
             for (ours, printed) in score.iter().zip(row.score) {
                 let ours = ours * 100.0;
                 assert!((ours - printed).abs() <= 4.5, "{row:?}: {ours}");
@@ -133,14 +79,14 @@ mod tests {
     #[test]
     fn the_columns_give_the_printed_scores_within_four_points_without_the_difficulty_and_eight_with_it()
      {
-        let tables = tables();
-        let grades = |of: fn(&Row) -> &Vec<f64>| -> Vec<f64> {
-            tables.row.iter().filter_map(|row| of(row).last().copied()).collect()
+        let rows = &source().figures.usage;
+        let grades = |of: fn(&UsageRow) -> &[f64]| -> Vec<f64> {
+            rows.iter().filter_map(|row| of(row).last().copied()).collect()
         };
         assert_eq!(grades(|row| &row.write), [5.0, 5.0, 4.0, 4.0, 1.0, 1.0, 1.0]);
         assert_eq!(grades(|row| &row.read), [4.0, 5.0, 3.0, 3.0, 3.0, 4.0, 4.0]);
         let percent = |weights: &Weights| -> Vec<[f64; 3]> {
-            recomputed(tables, weights)
+            recomputed(rows, weights)
                 .iter()
                 .map(|row| row.map(|score| (score * 100.0).round()))
                 .collect()
@@ -154,16 +100,16 @@ mod tests {
         assert_eq!(columns(&without, 1), [69.0, 81.0, 46.0, 57.0, 92.0, 79.0, 80.0]);
         assert_eq!(columns(&with, 0), [14.0, 57.0, 36.0, 52.0, 39.0, 39.0, 39.0]);
         assert_eq!(columns(&with, 1), [65.0, 75.0, 45.0, 56.0, 88.0, 74.0, 76.0]);
-        let furthest = |rows: &[[f64; 3]]| {
-            let printed = tables.row.iter().flat_map(|row| row.score);
+        let furthest = |scores: &[[f64; 3]]| {
+            let printed = rows.iter().flat_map(|row| row.score);
             let off =
-                rows.iter().flatten().zip(printed).map(|(ours, printed)| (ours - printed).abs());
+                scores.iter().flatten().zip(printed).map(|(ours, printed)| (ours - printed).abs());
             off.fold(0.0, f64::max)
         };
         assert_eq!((furthest(&with), furthest(&without)), (8.0, 4.0));
         // The source's text has 75 % for MariaDB bulk, but its table has the mean of its two
         // scores.
-        let [write, read, both] = tables.row[1].score;
+        let [write, read, both] = rows[1].score;
         assert_eq!((f64::midpoint(write, read), both), (71.0, 71.0));
     }
 }

@@ -1,7 +1,9 @@
 //! Tables of the workload's source in their own shape, with published and measured figures and
 //! scores.
 
-use super::published::{self, FORM, Row};
+use embermark_published::{FORM, UsageRow};
+
+use super::published;
 use super::score::{ScoredResource, Weights};
 use super::{Cost, Costs, scores};
 use crate::grid::{Annotated, Grid, Text, Tone};
@@ -14,11 +16,11 @@ struct SourceTable {
     title: &'static str,
     resources: &'static [ScoredResource],
     /// Figures of a row in this table.
-    figures: fn(&Row) -> &Vec<f64>,
+    figures: fn(&UsageRow) -> &[f64],
     /// Index of this table's score among those of a row.
     score: usize,
     /// Phase that measures it.
-    phase: fn(&Row) -> String,
+    phase: fn(&UsageRow) -> String,
 }
 
 const WRITING: SourceTable = SourceTable {
@@ -68,7 +70,7 @@ fn with_and_without_effort(weights: &Weights) -> [Weights; 2] {
 impl SourceTable {
     /// Returns the lines that measured a row in the source's own form, in the order of its rows.
     fn measured<'a>(&self, costs: &'a Costs<'a>, weights: &Weights) -> Vec<MeasuredRow<'a>> {
-        let here = published::tables().row.iter().enumerate().flat_map(|(row, of)| {
+        let here = published::source().figures.usage.iter().enumerate().flat_map(|(row, of)| {
             let phase = (self.phase)(of);
             let own = costs.lines.iter().filter(move |line| {
                 line.variant.strip_suffix(FORM) == Some(&of.variant)
@@ -95,12 +97,12 @@ impl SourceTable {
     }
 
     fn table(&self, costs: &Costs<'_>, here: &[MeasuredRow<'_>], weights: &Weights) -> Annotated {
-        let tables = published::tables();
-        let recomputed =
-            with_and_without_effort(weights).map(|weights| published::recomputed(tables, &weights));
+        let of_source = &published::source().figures.usage;
+        let recomputed = with_and_without_effort(weights)
+            .map(|weights| published::recomputed(of_source, &weights));
         let mut rows: Vec<(String, Vec<Text>)> = Vec::new();
         let mut shown: Vec<(&str, &str, String)> = Vec::new();
-        for (place, row) in tables.row.iter().enumerate() {
+        for (place, row) in of_source.iter().enumerate() {
             let which = (&*row.engine, &*row.variant, (self.phase)(row));
             if shown.contains(&which) {
                 continue;
@@ -110,7 +112,7 @@ impl SourceTable {
             let [with, without] = [0, 1].map(|which| recomputed[which][place][self.score]);
             let scores = [row.score[self.score] / 100.0, with, without];
             let scores = scores.map(|score| percent(Some(score)));
-            let label = if self.score == 0 { row.written() } else { row.label() };
+            let label = if self.score == 0 { written(row) } else { label(row) };
             rows.push((label, figures.chain(scores).collect()));
             for one in here.iter().filter(|one| one.row == place) {
                 let figures = self.resources.iter().map(|of| {
@@ -164,20 +166,18 @@ impl MeasuredRow<'_> {
     }
 }
 
-impl Row {
-    /// Names how it was written.
-    fn written(&self) -> String {
-        match self.engine.as_str() {
-            // The source has only one way of writing it.
-            "influxdb" => self.engine.clone(),
-            engine => format!("{engine} {}", self.variant),
-        }
+/// Names how a row was written.
+fn written(row: &UsageRow) -> String {
+    match row.engine.as_str() {
+        // The source has only one way of writing it.
+        "influxdb" => row.engine.clone(),
+        engine => format!("{engine} {}", row.variant),
     }
+}
 
-    /// Names how it was read.
-    fn label(&self) -> String {
-        format!("{} {}", self.engine, self.reader)
-    }
+/// Names how a row was read.
+fn label(row: &UsageRow) -> String {
+    format!("{} {}", row.engine, row.reader)
 }
 
 /// Scores of writing, reading and both, each with and without effort.
@@ -202,16 +202,17 @@ fn both(costs: &Costs<'_>, written: &[MeasuredRow<'_>], read: &[MeasuredRow<'_>]
 
 /// Compares the source's printed scores, those recomputed from its columns, and those measured.
 fn scored(totals: &[Total], weights: &Weights) -> Annotated {
-    let tables = published::tables();
-    let recomputed =
-        with_and_without_effort(weights).map(|weights| published::recomputed(tables, &weights));
+    let source = published::source();
+    let figures = &source.figures;
+    let recomputed = with_and_without_effort(weights)
+        .map(|weights| published::recomputed(&figures.usage, &weights));
     let mut rows = Vec::new();
-    for (place, row) in tables.row.iter().enumerate() {
+    for (place, row) in figures.usage.iter().enumerate() {
         let printed = (0..3).flat_map(|of| {
             let [with, without] = [0, 1].map(|which| recomputed[which][place][of]);
             [row.score[of] / 100.0, with, without].map(|score| percent(Some(score)))
         });
-        rows.push((row.label(), printed.collect()));
+        rows.push((label(row), printed.collect()));
         for (_, label, scores) in totals.iter().filter(|(of, ..)| *of == place) {
             let texts = scores.iter().flat_map(|pair| {
                 [Text::new(format::NOT_MEASURED)].into_iter().chain(pair.map(percent))
@@ -221,16 +222,16 @@ fn scored(totals: &[Total], weights: &Weights) -> Annotated {
     }
     let header = ["writing", "reading", "both"].into_iter().flat_map(|of| [of, "with", "without"]);
     let mut notes = vec![
-        note("there", &tables.source.hardware),
-        note("differs", &tables.source.differs),
+        note("there", source.hardware_of_figures()),
+        note("differs", &figures.differs),
         note(
             "with",
             "computed from the columns with the weights of this report, the difficulty as the source \
              graded it among them; without: the difficulty left out",
         ),
     ];
-    notes.extend(tables.source.notes.iter().map(|says| note("note", says)));
-    let title = format!("Published: {}, scores", tables.source.title);
+    notes.extend(figures.notes.iter().map(|says| note("note", says)));
+    let title = format!("Published: {}, scores", source.title_of_figures());
     Annotated { grid: Grid::new(title, header, rows), notes }
 }
 

@@ -1,9 +1,10 @@
 //! The headlines of a published comparison, each with the figures that were measured here.
 
 use embermark_model::Scale;
-use embermark_published::{Figure, FigureSource, Headline, Printed, Source, Unit};
+use embermark_published::{Figure, FigureSource, Headline, Printed, Source};
 
 use super::lookup::{FigureQuery, FoundFigure, Results, busy_pair};
+use crate::published::unit_text;
 use crate::{format, text};
 
 /// A headline and the ratios to compare.
@@ -100,20 +101,6 @@ fn printed(printed: Printed) -> Ratio {
     Ratio {
         ratio: Some(printed.ratio()),
         ..Ratio::none(format!("{} / {}", show(printed.of), show(printed.to)))
-    }
-}
-
-/// Formats a printed figure with its unit.
-fn unit_text(unit: Unit, figure: f64) -> String {
-    match unit {
-        Unit::Seconds | Unit::Milliseconds => format::duration(unit.amount(figure)),
-        Unit::PerSecond => format::rate(figure),
-        Unit::Percent => format!("{} % CPU", format::number(figure)),
-        Unit::Kilobits => format!("{} kbit/s", format::number(figure)),
-        Unit::Kilobytes => format!("{} kB", format::number(figure)),
-        Unit::KilobytesPerSecond => format!("{} kB/s", format::number(figure)),
-        Unit::Megabytes => format::bytes(unit.amount(figure)),
-        Unit::Mebibytes => format!("{} MiB", format::number(figure)),
     }
 }
 
