@@ -300,7 +300,11 @@ fn places(view: &View<'_>, files: &Files<'_>) -> String {
     let result = view.options.path.map(|path| text::word(&path.display().to_string()));
     let command = |with: &str| result.as_ref().map(|path| with.replace("RESULT", path));
     let all_tables = command("embermark report RESULT --show tables");
+    let mut phases =
+        file.cells.iter().flat_map(|cell| &cell.trials).flat_map(|trial| &trial.phases);
+    let is_measured = phases.any(|phase| !phase.runs.is_empty());
     let advice = advise::example(kinds)
+        .filter(|_| is_measured)
         .and_then(|weights| command(&format!("embermark advise RESULT --weight {weights}")));
     let lines = [
         ("measured", Some(measured(file))),

@@ -250,7 +250,7 @@ fn who_is_let_in_is_the_servers_to_say_and_no_password_is_repeated() {
         Some(1)
     );
     guest.close().unwrap();
-    for wrong in ["hunter2", "", "hunter2:hunter2"] {
+    for wrong in ["hunter2", "", "hunter2%3Ahunter2"] {
         let error = refused(&format!("gu%40est:{wrong}"));
         assert!(error.contains("ERROR 1045 (28000)") && error.contains("gu@est"), "{error}");
         assert!(error.contains(&format!("127.0.0.1, port {port}")), "{error}");
@@ -258,6 +258,8 @@ fn who_is_let_in_is_the_servers_to_say_and_no_password_is_repeated() {
     }
     let error = refused("gu%40est:hunter2%00");
     assert!(error.contains("a byte of zero") && !error.contains("hunter2"), "{error}");
+    let error = refused("gu%40est:hunter2:hunter2");
+    assert!(error.contains(": as %3A") && !error.contains("hunter2"), "{error}");
     // If a / is not written as %2F, the host ends in the middle of the password.
     let error = refused("gu%40est:1/hunter2");
     assert!(error.contains("%2F") && !error.contains("hunter2"), "{error}");

@@ -8,14 +8,15 @@ use std::path::{Path, PathBuf};
 
 use embermark_data::table::{Staged as StagedRows, StagedTable, field_names, stage, stage_log};
 use embermark_data::{DataError, Log, sample, synthetic};
-use embermark_language::{Definition, Mix, Pace, Work};
+use embermark_language::{Definition, Mix, Pace, Phase, Work};
 use embermark_model::Scale;
 use embermark_model::plan::Dataset;
 use embermark_model::table::{Column, ColumnType, RowsFrom, Table, Value};
 use serde::{Deserialize, Serialize};
 
+use super::kind::conditions_of;
 use super::table_rows::Repetition;
-use super::{Result, Rows, keep, referees};
+use super::{Result, Rows, keep, oracle, referees};
 use crate::{Source, WorkloadError};
 
 /// Stages the rows of a workload file.
@@ -88,8 +89,10 @@ impl Source for FileRows {
         let unwritable = |cause| DataError::Unwritable { path: file.to_owned(), cause };
         let text = serde_json::to_string(&all).map_err(|e| unwritable(e.into()))?;
         fs::write(file, text).map_err(unwritable)?;
-        if self.definition.keep().is_some() {
-            keep::check_order(&open(self.definition, file)?)?;
+        let tables = open(self.definition, file)?;
+        match self.definition.keep() {
+            Some(_) => keep::check_order(&tables)?,
+            None => dataset.remarks.extend(unmet(self.definition, &tables).map(|what| (what, 1))),
         }
         Ok(dataset)
     }
@@ -193,6 +196,18 @@ fn extremes(table: &Table, staged: &Path, loaded: usize) -> Result<Vec<Option<(i
         values.reduce(|(least, greatest), (value, _)| (least.min(value), greatest.max(value)))
     };
     Ok(table.columns.iter().enumerate().map(of).collect())
+}
+
+/// Returns a remark for each phase whose conditions no loaded row meets: its times are those of
+/// finding nothing.
+fn unmet(definition: &Definition, tables: &[Rows]) -> impl Iterator<Item = String> {
+    let finds_nothing = |phase: &&Phase| {
+        let (conditions, table) = (conditions_of(&phase.work), phase.work.table());
+        let rows = table.map(|table| &tables[table]).filter(|rows| rows.loaded > 0);
+        rows.is_some_and(|rows| !conditions.is_empty() && !oracle::any_met(rows, conditions))
+    };
+    let phases = definition.phases.iter().filter(finds_nothing);
+    phases.map(|phase| format!("phase '{}': no row meets its conditions", phase.name))
 }
 
 /// Returns how many of a table's staged rows are loaded, and how many are held back for mixes.
@@ -339,5 +354,17 @@ do = "get"
             assert_eq!((rows.start(0), rows.end(0)), (0, 999), "{all}");
             assert_eq!(rows.ends_of_all(0), (0, 999 + held as i64), "{all}");
         }
+    }
+
+    #[test]
+    fn a_phase_whose_conditions_no_row_meets_is_remarked_on() {
+        let phases = "[phase.none]\ndo = \"find\"\nwhere = [[\"id\", \">\", 999]]\n\
+                      [phase.last]\ndo = \"delete\"\nwhere = [[\"id\", \">\", 998]]\n";
+        let (dir, definition) = (tempfile::tempdir().unwrap(), read(phases));
+        let (folder, staged) = (dir.path().to_owned(), dir.path().join("staged"));
+        let rows = FileRows { definition, folder, seed: 3, lenient: 0.0, log: None };
+        let dataset = rows.stage(Scale::Full, &staged).unwrap();
+        let says: Vec<String> = dataset.unusual("w").collect();
+        assert_eq!(says, ["w: 1 time: phase 'none': no row meets its conditions"]);
     }
 }

@@ -165,6 +165,11 @@ impl Oracle {
     }
 }
 
+/// Returns whether a loaded row of a table meets all conditions.
+pub(super) fn any_met(rows: &Rows, conditions: &[Condition]) -> bool {
+    (0..rows.loaded).any(groups::met(rows, conditions))
+}
+
 /// Returns how many rows meet the conditions of a phase whose operations are counted by them. 0 for
 /// other phases.
 pub(super) fn met(phase: &Phase, tables: &[Rows]) -> u64 {
