@@ -27,7 +27,7 @@ pub(super) struct ClientOperations {
 
 impl ClientOperations {
     /// Returns the numbers of its operations.
-    fn operations(&self) -> impl Iterator<Item = usize> {
+    pub(super) fn operations(&self) -> impl Iterator<Item = usize> {
         let Self { client, clients, ops, .. } = *self;
         (0..ops as usize).map(move |k| client + k * clients)
     }
@@ -69,12 +69,15 @@ pub(super) fn operations_by_client(phase: usize, ops: &[u64]) -> Vec<ClientOpera
 pub(super) fn answer(work: &Work, did: &[ClientOperations]) -> Answer {
     match work {
         Work::Mix(_) => Answer::Count(did.iter().map(|did| did.ops).sum()),
-        Work::Get { .. } => Answer::Checksum(did.iter().map(|did| did.rows).collect()),
+        Work::Get { .. } | Work::Range(_) => {
+            Answer::Checksum(did.iter().map(|did| did.rows).collect())
+        }
         _ => Answer::Count(did.iter().map(|did| did.changed).sum()),
     }
 }
 
-/// Checks the combined results of clients that share the operations of a phase.
+/// Checks the combined results of clients that share the operations of a phase, except those of
+/// ranges.
 ///
 /// # Errors
 /// Returns the difference.
@@ -93,7 +96,9 @@ pub(super) fn check_shared(
         Work::Insert { .. } if database.reports_changes() => {
             Answer::Count(did.iter().map(|did| did.ops).sum())
         }
-        Work::Update { .. } | Work::Delete { .. } if database.reports_changes() => {
+        Work::Update { .. } | Work::ReadModifyWrite { .. } | Work::Delete { .. }
+            if database.reports_changes() =>
+        {
             Answer::Count(existing(cell, phase, operations).count() as u64)
         }
         _ => return Ok(()),

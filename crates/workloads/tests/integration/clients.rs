@@ -166,6 +166,48 @@ fn a_read_modify_write_that_another_client_makes_impossible_is_repeated_whole() 
     }
 }
 
+/// A range of rows that clients share.
+const RANGES: &str = r#"
+[table.t]
+rows = 200
+key = ["id"]
+[table.t.columns]
+id = { type = "u32", make = "sequence" }
+v = { type = "u32", make = "random" }
+[phase.load]
+do = "insert"
+[phase.page]
+do = "range"
+rows = [2, 20]
+ops = 60
+"#;
+
+#[test]
+fn ranges_that_clients_share_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let definition = parse("ranges.toml", RANGES, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let workload = Defined::leak(definition, folder.path().to_owned(), 0.01);
+    let rows = folder.path().join("rows");
+    workload.source(&DataSource::Synthetic, 42).unwrap().stage(Scale::Full, &rows).unwrap();
+    let wrong = |store: Store, cap: Option<Duration>| {
+        let spec = Spec { clients: CLIENTS, ..Spec::of(rows.clone(), "as-written", 7) };
+        let bench = workload.prepare(&spec).unwrap().open(store, common::connecting()).unwrap();
+        let outcomes = drive_phases(bench, 2, cap, |name| name == "page");
+        outcomes.into_iter().find_map(|outcome| outcome.wrong)
+    };
+    for id in ["lmdb", "sqlite"] {
+        let engine = registry::find(id).unwrap();
+        for cap in [None, Some(Duration::from_nanos(1))] {
+            let Some((_dir, store)) = opened(engine, Durability::Process, CLIENTS) else {
+                continue;
+            };
+            assert_eq!(wrong(store, cap), None, "{id}");
+        }
+    }
+    // Its scans begin at the first key, wherever they should.
+    assert!(wrong(Store::Kv(Box::new(Common::new(Lie::None))), None).is_some());
+}
+
 /// What a store does wrong, at every 40th call of that kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lie {

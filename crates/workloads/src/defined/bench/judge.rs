@@ -10,7 +10,7 @@ use embermark_model::answer::{Answer, Difference};
 use embermark_model::fingerprint::Checksum;
 use embermark_model::table::Value;
 
-use super::super::client_checks::{self, ExpectedTable};
+use super::super::client_checks::{self, ClientOperations, ExpectedTable};
 use super::super::keep::{self, Calendar};
 use super::super::kind::changes_rows;
 use super::super::oracle::{Content, RowSet, Touched, print_of};
@@ -65,11 +65,18 @@ impl FileBench {
 
     /// Checks what several clients did, and the rows that they have left.
     fn judge_clients(&mut self, phase: usize, answer: &Answer) -> Result<(), CheckError> {
-        let (cell, database, clients) = (self.cell(), &*self.database, &self.client_operations);
-        let is_mix = matches!(cell.work(phase), Work::Mix(_));
-        match is_mix {
-            true => client_checks::check_reads(cell, database, clients)?,
-            false => client_checks::check_shared(cell, database, phase, clients, answer)?,
+        let (cell, database) = (&*self.prepared.cell, &*self.database);
+        let (work, clients) = (cell.work(phase), &self.client_operations);
+        let is_mix = matches!(work, Work::Mix(_));
+        match work {
+            Work::Mix(_) => client_checks::check_reads(cell, database, clients)?,
+            Work::Range(range) => {
+                let print = |row: &[Value<'_>]| print_of(cell, database, phase, row);
+                let operations = clients.iter().flat_map(ClientOperations::operations);
+                let expected = self.oracle.ranged(phase, range, operations, &print);
+                Answer::Checksum(expected).check(answer)?;
+            }
+            _ => client_checks::check_shared(cell, database, phase, clients, answer)?,
         }
         let expected = client_checks::expected_tables(cell, clients, !is_mix);
         for (table, ExpectedTable { put, touched }) in expected {

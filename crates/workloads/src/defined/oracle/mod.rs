@@ -104,7 +104,7 @@ impl Oracle {
             Work::Get { .. } | Work::Open { reads: true, .. } => {
                 rows(oracle.got(phase, ops, print))
             }
-            Work::Range(range) => rows(oracle.ranged(phase, range, ops, print)),
+            Work::Range(range) => rows(oracle.ranged(phase, range, 0..ops as usize, print)),
             Work::Update { keys, .. } if keys.rows <= 1 => counted(oracle.present(phase, ops)),
             Work::Update { .. } | Work::UpdateWhere { .. } => {
                 counted(oracle.touched(phase, ops).changed())

@@ -31,11 +31,12 @@ impl Oracle {
         before.collect()
     }
 
-    pub(super) fn ranged(
+    /// Returns the rows that these operations of a phase find in their ranges.
+    pub(in crate::defined) fn ranged(
         &mut self,
         phase: usize,
         range: &Range,
-        ops: u64,
+        operations: impl Iterator<Item = usize>,
         print: &Print<'_>,
     ) -> Checksum {
         let cell = Arc::clone(&self.cell);
@@ -43,7 +44,7 @@ impl Oracle {
         let mut read = Checksum::default();
         match range.span {
             Span::Rows { .. } => {
-                for i in 0..ops as usize {
+                for i in operations {
                     let key = cell.key(phase, i);
                     let (Ok(nth) | Err(nth)) = rows.staged.find(&key);
                     let wanted = cell.wanted(phase, i) as usize;
@@ -59,7 +60,7 @@ impl Oracle {
                     let new = || TimeOrder::new(rows, of, time);
                     Some(&*self.orders.entry(phase).or_insert_with(new))
                 };
-                for i in 0..ops as usize {
+                for i in operations {
                     let (value, (from, to)) = (cell.range_value(phase, i), cell.times(phase, i));
                     let add = |place| read += print(&values(rows, place));
                     match order {
