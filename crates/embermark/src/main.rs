@@ -167,7 +167,7 @@ fn print_clap_error(error: &clap::Error) -> ExitCode {
 fn main() -> ExitCode {
     // SAFETY: no thread has been started.
     unsafe { passwords::take_from_environment() };
-    // An empty one is none, also for what is started.
+    // An empty TMPDIR counts as not set, also for the programs that this one starts.
     if env::var_os("TMPDIR").is_some_and(|folder| folder.is_empty()) {
         // SAFETY: no thread has been started.
         unsafe { env::remove_var("TMPDIR") };

@@ -43,7 +43,7 @@ pub use error::ReportError;
 pub use export::{DeviceResult, Format, csv_of, label, parquet_of, render};
 pub use load::{load, load_durability};
 pub use notes::storage::{LATE, imitated, near_path};
-pub use screen::{Files, provisional, screen};
+pub use screen::{Files, has_runs, provisional, screen};
 pub use table::wrapped;
 
 /// How a report is shown.

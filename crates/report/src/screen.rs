@@ -292,6 +292,12 @@ fn box_text(standing: &Standing<'_>, reference: bool) -> Text {
     }
 }
 
+/// Returns whether a phase of any cell ran. In an empty result each was left out or is unsupported.
+pub fn has_runs(file: &ResultFile) -> bool {
+    let mut trials = file.cells.iter().flat_map(|cell| &cell.trials);
+    trials.any(|trial| trial.phases.iter().any(|phase| !phase.runs.is_empty()))
+}
+
 /// Lists what was measured, where to find the rest, and what to do next. Paths and commands stay on
 /// one line, so that they can be copied.
 fn places(view: &View<'_>, files: &Files<'_>) -> String {
@@ -300,11 +306,8 @@ fn places(view: &View<'_>, files: &Files<'_>) -> String {
     let result = view.options.path.map(|path| text::word(&path.display().to_string()));
     let command = |with: &str| result.as_ref().map(|path| with.replace("RESULT", path));
     let all_tables = command("embermark report RESULT --show tables");
-    let mut phases =
-        file.cells.iter().flat_map(|cell| &cell.trials).flat_map(|trial| &trial.phases);
-    let is_measured = phases.any(|phase| !phase.runs.is_empty());
     let advice = advise::example(kinds)
-        .filter(|_| is_measured)
+        .filter(|_| has_runs(file))
         .and_then(|weights| command(&format!("embermark advise RESULT --weight {weights}")));
     let lines = [
         ("measured", Some(measured(file))),

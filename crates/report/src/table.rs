@@ -71,8 +71,8 @@ pub(crate) fn notes_text(notes: &[Note], options: &Options<'_>) -> Vec<String> {
     lines
 }
 
-/// Formats a grid as one table, or as several below each other if its columns do not fit. Without
-/// rows there is none.
+/// Formats a grid as one table, or as several below each other if its columns do not fit. A grid
+/// without rows has no lines.
 pub(crate) fn stacked(grid: &Grid, options: &Options<'_>) -> Vec<String> {
     if grid.rows.is_empty() {
         return Vec::new();

@@ -85,9 +85,3 @@ pub fn write_reports(result: &ResultFile, out: &Path, show: &ShowArgs, known: &R
 pub fn is_failure(result: &ResultFile) -> bool {
     result.cells.iter().any(Cell::has_failure)
 }
-
-/// Whether no phase of any cell ran: each was left out or is unsupported.
-pub fn is_empty(result: &ResultFile) -> bool {
-    let mut trials = result.cells.iter().flat_map(|cell| &cell.trials);
-    trials.all(|trial| trial.phases.iter().all(|phase| phase.runs.is_empty()))
-}

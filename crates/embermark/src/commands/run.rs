@@ -12,11 +12,11 @@ use embermark_harness::cells::{self, PlannedCell};
 use embermark_harness::{Catalog, PlanPreview, RESULT, RunOptions, preview};
 use embermark_model::CellId;
 use embermark_model::plan::{Plan, Rate};
-use embermark_report::Format;
 use embermark_report::format::counted;
+use embermark_report::{Format, has_runs};
 use embermark_workloads::{Info, WORKLOADS};
 
-use super::measure::{RunStart, is_empty, is_failure, measure, write_reports};
+use super::measure::{RunStart, is_failure, measure, write_reports};
 use super::options::{OptionArgs, default_out};
 use super::reproduce;
 use super::show::{RESULT as OF_RESULT, ReportFacts};
@@ -165,7 +165,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::from(INTERRUPTED));
     };
     let is_interrupted = result.manifest.finished.is_none();
-    let is_empty = is_empty(&result);
+    let is_empty = !has_runs(&result);
     let status = match is_interrupted {
         true => INTERRUPTED,
         false => u8::from(is_empty || is_failure(&result)),
